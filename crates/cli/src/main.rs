@@ -1,0 +1,3 @@
+//! The `lanework` command line.
+
+fn main() {}

@@ -1,0 +1,5 @@
+//! Finite fields of the Lanework crates.
+
+pub mod koala;
+
+pub use koala::KoalaBear;
