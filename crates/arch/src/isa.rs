@@ -47,7 +47,10 @@ impl Isa {
                     && is_x86_feature_detected!("avx512dq")
                     && is_x86_feature_detected!("avx512vl")
             }
-            #[allow(unreachable_patterns, reason = "which bundles exist depends on the target")]
+            #[allow(
+                unreachable_patterns,
+                reason = "which bundles exist depends on the target"
+            )]
             _ => false,
         }
     }
@@ -187,13 +190,19 @@ impl Features {
 #[non_exhaustive]
 pub enum ChoiceError {
     /// No bundle has this name.
-    #[error("unknown instruction set: {name}\nhint: this machine has {}", Choice::available_text())]
+    #[error(
+        "unknown instruction set: {name}\nhint: this machine has {}",
+        Choice::available_text()
+    )]
     UnknownIsa {
         /// The name as given.
         name: String,
     },
     /// The CPU (or the target of this build) lacks the bundle.
-    #[error("this machine does not run {isa}\nhint: it has {}", Choice::available_text())]
+    #[error(
+        "this machine does not run {isa}\nhint: it has {}",
+        Choice::available_text()
+    )]
     MissingIsa {
         /// The bundle asked for.
         isa: Isa,
@@ -210,7 +219,10 @@ pub enum ChoiceError {
         mask: String,
     },
     /// The mask removes a feature that this CPU lacks.
-    #[error("this machine has no {feature} to leave out\nhint: it has {}", Choice::available_text())]
+    #[error(
+        "this machine has no {feature} to leave out\nhint: it has {}",
+        Choice::available_text()
+    )]
     MissingFeature {
         /// The feature asked for.
         feature: Feature,
@@ -219,7 +231,11 @@ pub enum ChoiceError {
 
 fn names(features: Features) -> String {
     let names: Vec<_> = features.iter().map(Feature::name).collect();
-    if names.is_empty() { "(none)".into() } else { names.join(", ") }
+    if names.is_empty() {
+        "(none)".into()
+    } else {
+        names.join(", ")
+    }
 }
 
 /// An instruction-set bundle with the features to use inside it: what kernels are chosen by.
@@ -235,13 +251,20 @@ pub struct Choice {
 impl Choice {
     /// The widest bundle of this CPU with all its features.
     pub fn best() -> Self {
-        let isa = *Isa::ALL.iter().rev().find(|isa| isa.detected()).unwrap_or(&Isa::Portable);
+        let isa = *Isa::ALL
+            .iter()
+            .rev()
+            .find(|isa| isa.detected())
+            .unwrap_or(&Isa::Portable);
         Self::of(isa).unwrap_or(Self::portable())
     }
 
     /// Plain Rust, which every CPU runs.
     pub const fn portable() -> Self {
-        Self { isa: Isa::Portable, features: Features::NONE }
+        Self {
+            isa: Isa::Portable,
+            features: Features::NONE,
+        }
     }
 
     /// The bundle `isa` with all features this CPU has inside it, or `None` if the CPU lacks it.
@@ -279,7 +302,10 @@ impl Choice {
     /// The same choice without `feature`.
     #[must_use]
     pub const fn without(self, feature: Feature) -> Self {
-        Self { isa: self.isa, features: self.features.without(feature) }
+        Self {
+            isa: self.isa,
+            features: self.features.without(feature),
+        }
     }
 
     fn available_text() -> String {
@@ -320,13 +346,18 @@ impl FromStr for Choice {
         let isa = Isa::ALL
             .into_iter()
             .find(|isa| isa.name() == name)
-            .ok_or_else(|| ChoiceError::UnknownIsa { name: name.to_owned() })?;
+            .ok_or_else(|| ChoiceError::UnknownIsa {
+                name: name.to_owned(),
+            })?;
         let mut choice = Self::of(isa).ok_or(ChoiceError::MissingIsa { isa })?;
         for mask in parts {
             let feature = mask
                 .strip_prefix('-')
                 .and_then(|name| isa.features().iter().find(|f| f.name() == name))
-                .ok_or_else(|| ChoiceError::UnknownMask { isa, mask: mask.to_owned() })?;
+                .ok_or_else(|| ChoiceError::UnknownMask {
+                    isa,
+                    mask: mask.to_owned(),
+                })?;
             if !feature.detected() {
                 return Err(ChoiceError::MissingFeature { feature });
             }
@@ -401,12 +432,22 @@ mod tests {
 
     #[test]
     fn what_the_machine_lacks_is_an_error_that_lists_what_it_has() {
-        for text in ["", "sse9", "avx512+ifma", "portable,-ifma", "portable,gfni", "PORTABLE"] {
+        for text in [
+            "",
+            "sse9",
+            "avx512+ifma",
+            "portable,-ifma",
+            "portable,gfni",
+            "PORTABLE",
+        ] {
             let error = text.parse::<Choice>().expect_err(text);
             assert!(error.to_string().contains("hint:"), "{error}");
         }
         for isa in Isa::ALL.into_iter().filter(|isa| !isa.detected()) {
-            assert_eq!(isa.name().parse::<Choice>(), Err(ChoiceError::MissingIsa { isa }));
+            assert_eq!(
+                isa.name().parse::<Choice>(),
+                Err(ChoiceError::MissingIsa { isa })
+            );
         }
     }
 
