@@ -20,11 +20,16 @@ pub struct KoalaBear(u32);
 pub struct NonCanonical(pub u64);
 
 /// x R^-1 mod p for x < 2^32 p, in [0, p).
+#[inline(always)]
 const fn montgomery_reduce(x: u64) -> u32 {
     let t = (x as u32).wrapping_mul(MONTGOMERY_MU);
     let u = ((t as u64 * P as u64) >> 32) as u32;
     let (difference, borrow) = ((x >> 32) as u32).overflowing_sub(u);
-    if borrow { difference.wrapping_add(P) } else { difference }
+    if borrow {
+        difference.wrapping_add(P)
+    } else {
+        difference
+    }
 }
 
 impl KoalaBear {
@@ -52,7 +57,11 @@ impl KoalaBear {
     /// # Errors
     /// [`NonCanonical`] if `value` is not below p.
     pub const fn from_canonical(value: u32) -> Result<Self, NonCanonical> {
-        if value < P { Ok(Self::new(value)) } else { Err(NonCanonical(value as u64)) }
+        if value < P {
+            Ok(Self::new(value))
+        } else {
+            Err(NonCanonical(value as u64))
+        }
     }
 
     /// The canonical integer in [0, p).
@@ -65,13 +74,24 @@ impl KoalaBear {
     /// # Errors
     /// [`NonCanonical`] if `word` is not below p.
     pub const fn from_montgomery_word(word: u32) -> Result<Self, NonCanonical> {
-        if word < P { Ok(Self(word)) } else { Err(NonCanonical(word as u64)) }
+        if word < P {
+            Ok(Self(word))
+        } else {
+            Err(NonCanonical(word as u64))
+        }
     }
 
     /// The Montgomery word, in [0, p).
     #[inline(always)]
     pub const fn montgomery_word(self) -> u32 {
         self.0
+    }
+
+    /// The element kept as `word`, which the caller has reduced.
+    #[inline(always)]
+    pub(crate) const fn from_word_below_p(word: u32) -> Self {
+        debug_assert!(word < P);
+        Self(word)
     }
 
     /// The product, in a form usable in constants.
@@ -115,7 +135,11 @@ impl KoalaBear {
 
     /// The inverse, or `None` for zero.
     pub const fn inverse(self) -> Option<Self> {
-        if self.0 == 0 { None } else { Some(self.pow(P as u64 - 2)) }
+        if self.0 == 0 {
+            None
+        } else {
+            Some(self.pow(P as u64 - 2))
+        }
     }
 
     /// A primitive root of unity of order 2^`log_order`, a power of the same 2^24-th root everywhere.
@@ -123,7 +147,10 @@ impl KoalaBear {
     /// # Panics
     /// If `log_order` is above 24.
     pub const fn two_adic_generator(log_order: u32) -> Self {
-        assert!(log_order <= TWO_ADICITY, "the two-adicity of KoalaBear is 24");
+        assert!(
+            log_order <= TWO_ADICITY,
+            "the two-adicity of KoalaBear is 24"
+        );
         let mut root = Self::new(TWO_ADIC_GENERATOR);
         let mut k = log_order;
         while k < TWO_ADICITY {
@@ -159,7 +186,11 @@ impl Sub for KoalaBear {
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
         let (difference, borrow) = self.0.overflowing_sub(other.0);
-        Self(if borrow { difference.wrapping_add(P) } else { difference })
+        Self(if borrow {
+            difference.wrapping_add(P)
+        } else {
+            difference
+        })
     }
 }
 
