@@ -219,9 +219,9 @@ pub trait Lanes:
     #[must_use]
     fn mul_by(self, multiplier: &Self::Multiplier) -> Self;
 
-    /// Exchanges blocks of `BLOCK` lanes (a power of two, at most [`Lanes::LEN`]) between two
-    /// vectors: the blocks a0 a1 a2 a3 .. and b0 b1 b2 b3 .. become a0 b0 a2 b2 .. and
-    /// a1 b1 a3 b3 .. . `BLOCK` = LEN changes nothing. Doing it twice changes nothing.
+    /// Exchanges blocks of `BLOCK` lanes (a power of two) between two vectors: the blocks
+    /// a0 a1 a2 a3 .. and b0 b1 b2 b3 .. become a0 b0 a2 b2 .. and a1 b1 a3 b3 .. . A `BLOCK` of
+    /// LEN or more changes nothing. Doing it twice changes nothing.
     #[must_use]
     fn interleave<const BLOCK: usize>(self, other: Self) -> (Self, Self);
 

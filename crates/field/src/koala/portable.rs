@@ -176,8 +176,8 @@ impl Lanes for PortableLanes {
 
     #[inline(always)]
     fn interleave<const BLOCK: usize>(self, other: Self) -> (Self, Self) {
-        const { assert!(BLOCK.is_power_of_two() && BLOCK <= LEN) };
-        if BLOCK == LEN {
+        const { assert!(BLOCK.is_power_of_two()) };
+        if BLOCK >= LEN {
             return (self, other);
         }
         let (a, b) = (self.0, other.0);

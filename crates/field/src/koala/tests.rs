@@ -104,4 +104,8 @@ fn lanes_equal_the_scalar_definition() {
             Avx512Lanes::run(t, Suite::<Avx512Lanes>(t));
         }
     }
+    #[cfg(target_arch = "aarch64")]
+    if let Some(t) = lanework_arch::Neon::new(Choice::best()) {
+        NeonLanes::run(t, Suite::<NeonLanes>(t));
+    }
 }

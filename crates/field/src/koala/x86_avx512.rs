@@ -271,7 +271,7 @@ impl Lanes for Avx512Lanes {
 
     #[inline(always)]
     fn interleave<const BLOCK: usize>(self, other: Self) -> (Self, Self) {
-        const { assert!(BLOCK.is_power_of_two() && BLOCK <= LEN) };
+        const { assert!(BLOCK.is_power_of_two()) };
         let (a, b) = (self.0, other.0);
         // SAFETY: feature: `self` exists.
         let (lower, upper) = unsafe {
