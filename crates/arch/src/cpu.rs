@@ -149,6 +149,15 @@ pub(crate) mod x86 {
     pub(crate) fn last_leaf(leaf: u32) -> u32 {
         cpuid(leaf & 0x8000_0000, 0).eax
     }
+
+    /// The register state that the system saves, or `None` without XSAVE.
+    #[cfg(test)]
+    #[expect(unsafe_code, reason = "reads a control register")]
+    pub(crate) fn xcr0() -> Option<u64> {
+        const OSXSAVE: u32 = 1 << 27;
+        // SAFETY: *feature*: the system has enabled XSAVE, and with it this instruction.
+        (cpuid(1, 0).ecx & OSXSAVE != 0).then(|| unsafe { std::arch::x86_64::_xgetbv(0) })
+    }
 }
 
 /// The brand string of CPUID leaves 0x80000002 to 0x80000004, 48 bytes padded with zeros.

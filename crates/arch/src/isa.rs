@@ -461,4 +461,113 @@ mod tests {
             assert!(Avx512Ifma::new(choice.without(Feature::Ifma)).is_none());
         }
     }
+
+    /// What the machine has, in a form to compare with other sources.
+    #[cfg(any(target_arch = "x86_64", target_os = "linux"))]
+    fn detected() -> Vec<&'static str> {
+        let isas = Isa::ALL
+            .into_iter()
+            .filter(|isa| isa.detected())
+            .map(Isa::name);
+        let all: Vec<_> = isas
+            .chain(
+                Feature::ALL
+                    .into_iter()
+                    .filter(|f| f.detected())
+                    .map(Feature::name),
+            )
+            .collect();
+        println!("detected: {}", all.join(" "));
+        all
+    }
+
+    /// Detection by hand: the feature bits of CPUID leaves 1 and 7, and the register state that the
+    /// system saves according to XCR0 (Intel SDM volume 1, sections 14.3 and 15.2 to 15.4).
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn detection_agrees_with_cpuid_and_xcr0() {
+        use crate::cpu::x86::{cpuid, last_leaf, xcr0};
+
+        let basic = cpuid(1, 0).ecx;
+        let (b, c) = if last_leaf(0) >= 7 {
+            let leaf = cpuid(7, 0);
+            (leaf.ebx, leaf.ecx)
+        } else {
+            (0, 0)
+        };
+        let xcr0 = xcr0().unwrap_or(0);
+        let bit = |register: u32, index: u32| register >> index & 1 == 1;
+        // SSE and AVX state; opmask and both halves of the 512-bit state as well.
+        let ymm = xcr0 & 0b110 == 0b110 && bit(basic, 28);
+        let zmm = ymm && xcr0 & 0xe0 == 0xe0;
+        let avx2 = ymm && bit(b, 5) && bit(b, 8);
+        let avx512 = zmm && avx2 && [16, 17, 30, 31].into_iter().all(|i| bit(b, i));
+        let by_hand = [
+            ("portable", true),
+            ("avx2", avx2),
+            ("avx512", avx512),
+            ("gfni", bit(c, 8)),
+            ("vpclmulqdq", ymm && bit(c, 10)),
+            ("ifma", zmm && bit(b, 21)),
+            ("vbmi", zmm && bit(c, 1)),
+            ("vbmi2", zmm && bit(c, 6)),
+            ("pclmulqdq", bit(basic, 1)),
+        ];
+        let by_hand: Vec<_> = by_hand
+            .into_iter()
+            .filter_map(|(name, has)| has.then_some(name))
+            .collect();
+        assert_eq!(
+            detected(),
+            by_hand,
+            "xcr0 {xcr0:x} leaf 1 {basic:x} leaf 7 {b:x} {c:x}"
+        );
+    }
+
+    /// What Linux lists, which a build without detection code for a feature would miss.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn detection_agrees_with_the_system() {
+        let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap();
+        let key = if cfg!(target_arch = "x86_64") {
+            "flags"
+        } else {
+            "Features"
+        };
+        let Some(flags) = cpuinfo.lines().find_map(|line| {
+            let (name, flags) = line.split_once(':')?;
+            (name.trim() == key).then(|| flags.split_whitespace().collect::<Vec<_>>())
+        }) else {
+            println!("skipped: /proc/cpuinfo does not list {key}");
+            return;
+        };
+        let detected = detected();
+        let names: &[(&str, &[&str])] = if cfg!(target_arch = "x86_64") {
+            &[
+                ("avx2", &["avx2", "bmi2"]),
+                (
+                    "avx512",
+                    &[
+                        "avx2", "bmi2", "avx512f", "avx512bw", "avx512dq", "avx512vl",
+                    ],
+                ),
+                ("gfni", &["gfni"]),
+                ("vpclmulqdq", &["vpclmulqdq"]),
+                ("ifma", &["avx512ifma"]),
+                ("vbmi", &["avx512vbmi"]),
+                ("vbmi2", &["avx512_vbmi2"]),
+                ("pclmulqdq", &["pclmulqdq"]),
+            ]
+        } else {
+            &[
+                ("neon", &["asimd"]),
+                ("pmull", &["pmull"]),
+                ("sha3", &["sha3"]),
+            ]
+        };
+        for (name, needs) in names {
+            let listed = needs.iter().all(|flag| flags.contains(flag));
+            assert_eq!(detected.contains(name), listed, "{name}");
+        }
+    }
 }

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | the root | [`Choice`] of an instruction set, and the tokens that prove one to a kernel |
 //! | [`cpu`] | the CPU's name, its cores, its caches |
+//! | [`files`] | reads at given positions, for data larger than memory |
 //! | [`memory`] | zeroed slabs on huge pages, disjoint views, streaming stores, peak memory |
 //! | [`threads`] | how many threads, whose pool, and loops over work items |
 //!
@@ -28,6 +29,7 @@
 //! ```
 
 pub mod cpu;
+pub mod files;
 mod isa;
 pub mod memory;
 pub mod threads;

@@ -258,3 +258,234 @@ impl Drop for Restore {
         INLINE.set(self.0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #[cfg(feature = "threads")]
+    use std::collections::HashSet;
+    use std::panic::AssertUnwindSafe;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Barrier, Mutex};
+    use std::thread::ThreadId;
+
+    use super::*;
+
+    fn threads(count: usize) -> Threads {
+        Threads::new(count.try_into().unwrap()).unwrap()
+    }
+
+    /// The thread counts that are really different in this build.
+    fn counts() -> &'static [usize] {
+        if cfg!(feature = "threads") {
+            &[1, 2, 3, 8]
+        } else {
+            &[1]
+        }
+    }
+
+    fn this_thread() -> ThreadId {
+        std::thread::current().id()
+    }
+
+    #[test]
+    fn every_item_is_worked_on_once() {
+        for &count in counts() {
+            let threads = threads(count);
+            assert_eq!(threads.count().get(), count);
+            for len in [0, 1, 2, 7, 1000] {
+                let mut items = vec![0_usize; len];
+                threads.for_each(items.iter_mut().enumerate(), |(i, item)| *item += i + 1);
+                assert!(items.iter().enumerate().all(|(i, &item)| item == i + 1));
+            }
+        }
+    }
+
+    #[test]
+    fn there_are_at_most_as_many_values_as_threads() {
+        for &count in counts() {
+            let made = AtomicUsize::new(0);
+            let total = AtomicUsize::new(0);
+            threads(count).for_each_init(
+                0..500_usize,
+                || made.fetch_add(1, Ordering::Relaxed),
+                |_, item| {
+                    total.fetch_add(item, Ordering::Relaxed);
+                },
+            );
+            assert!((1..=count).contains(&made.into_inner()), "{count} threads");
+            assert_eq!(total.into_inner(), 499 * 500 / 2);
+        }
+        threads(2).for_each_init([0; 0], || panic!("no item, no value"), |(), _| ());
+    }
+
+    #[test]
+    fn one_thread_is_the_calling_thread_in_order() {
+        let (one, caller) = (threads(1), this_thread());
+        let seen = Mutex::new(Vec::new());
+        one.for_each(0..50, |i| {
+            assert_eq!(this_thread(), caller);
+            seen.lock().unwrap().push(i);
+        });
+        assert!(seen.into_inner().unwrap().into_iter().eq(0..50));
+        // The same for whatever `work` does with its current threads.
+        one.install(|| {
+            let current = Threads::current();
+            assert_eq!(current.count().get(), 1);
+            current.for_each(0..50, |_| assert_eq!(this_thread(), caller));
+            let both = current.join(this_thread, this_thread);
+            assert_eq!(both, (caller, caller));
+        });
+    }
+
+    #[test]
+    fn what_was_current_is_again_afterwards_also_after_a_panic() {
+        let before = Threads::current().count();
+        let panic = std::panic::catch_unwind(|| threads(1).install(|| panic!("expected")));
+        assert!(panic.is_err());
+        assert_eq!(Threads::current().count(), before);
+    }
+
+    #[test]
+    fn join_returns_both() {
+        for &count in counts() {
+            fn sum(threads: &Threads, from: u64, to: u64) -> u64 {
+                if to - from < 10 {
+                    return (from..to).sum();
+                }
+                let middle = from.midpoint(to);
+                let (left, right) =
+                    threads.join(|| sum(threads, from, middle), || sum(threads, middle, to));
+                left + right
+            }
+            assert_eq!(sum(&threads(count), 0, 5000), 4999 * 5000 / 2);
+        }
+    }
+
+    #[test]
+    fn calls_nest() {
+        let (outer, inner) = (threads(3), threads(2));
+        let done = AtomicUsize::new(0);
+        outer.for_each(0..10, |_| {
+            inner.for_each(0..10, |_| {
+                Threads::current().for_each(0..5, |_| {
+                    threads(1).for_each(0..2, |_| {
+                        outer.join(
+                            || done.fetch_add(1, Ordering::Relaxed),
+                            || done.fetch_add(1, Ordering::Relaxed),
+                        );
+                    });
+                });
+            });
+        });
+        assert_eq!(done.into_inner(), 10 * 10 * 5 * 2 * 2);
+    }
+
+    #[test]
+    fn two_computations_run_at_once() {
+        for pools in [vec![threads(2); 2], vec![threads(2), threads(3)]] {
+            let together = Arc::new(Barrier::new(2));
+            let runs: Vec<_> = pools
+                .into_iter()
+                .map(|pool| {
+                    let together = Arc::clone(&together);
+                    std::thread::spawn(move || {
+                        together.wait();
+                        let total = AtomicUsize::new(0);
+                        pool.install(|| {
+                            Threads::current().for_each(1..=1000_usize, |i| {
+                                total.fetch_add(i, Ordering::Relaxed);
+                            });
+                        });
+                        total.into_inner()
+                    })
+                })
+                .collect();
+            for run in runs {
+                assert_eq!(run.join().unwrap(), 1000 * 1001 / 2);
+            }
+        }
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller() {
+        for &count in counts() {
+            let threads = threads(count);
+            let panic = std::panic::catch_unwind(AssertUnwindSafe(|| {
+                threads.for_each(0..100, |i| assert!(i != 50, "item {i}"));
+            }));
+            let message = panic.unwrap_err();
+            assert!(
+                message
+                    .downcast_ref::<String>()
+                    .unwrap()
+                    .contains("item 50")
+            );
+            // The pool still works.
+            threads.for_each(0..100, |_| ());
+        }
+    }
+
+    #[cfg(feature = "threads")]
+    #[test]
+    fn a_pool_has_threads_of_its_own_that_all_work() {
+        for count in [2, 3] {
+            let pool = threads(count);
+            let (workers, together) = (Mutex::new(HashSet::new()), Barrier::new(count));
+            // Nobody passes the barrier before every thread of the pool holds an item.
+            pool.for_each(0..count, |_| {
+                together.wait();
+                assert!(
+                    std::thread::current()
+                        .name()
+                        .unwrap()
+                        .starts_with("lanework-")
+                );
+                workers.lock().unwrap().insert(this_thread());
+            });
+            assert_eq!(workers.into_inner().unwrap().len(), count);
+        }
+    }
+
+    #[cfg(feature = "threads")]
+    #[test]
+    fn the_callers_pool_is_used() {
+        let callers = rayon::ThreadPoolBuilder::new()
+            .num_threads(3)
+            .build()
+            .unwrap();
+        let workers: HashSet<ThreadId> = callers.broadcast(|_| this_thread()).into_iter().collect();
+        callers.install(|| {
+            let current = Threads::current();
+            assert_eq!(current.count().get(), 3);
+            current.install(|| assert!(workers.contains(&this_thread())));
+            current.for_each(0..100, |_| assert!(workers.contains(&this_thread())));
+        });
+        // A pool of one's own is left and entered again.
+        let own = threads(2);
+        callers.install(|| {
+            own.install(|| {
+                assert!(!workers.contains(&this_thread()));
+                assert_eq!(Threads::current().count().get(), 2);
+            });
+            assert_eq!(Threads::current().count().get(), 3);
+        });
+    }
+
+    #[cfg(feature = "threads")]
+    #[test]
+    fn a_pool_inside_one_thread_is_that_pool() {
+        let own = threads(2);
+        threads(1).install(|| {
+            own.install(|| {
+                assert_eq!(Threads::current().count().get(), 2);
+                // From a worker of the pool to one thread, and to the same pool again.
+                threads(1).install(|| {
+                    own.install(|| assert_eq!(Threads::current().count().get(), 2));
+                    assert_eq!(Threads::current().count().get(), 1);
+                });
+                assert_eq!(Threads::current().count().get(), 2);
+            });
+            assert_eq!(Threads::current().count().get(), 1);
+        });
+    }
+}
