@@ -1,8 +1,19 @@
-//! The switch: which back end computes many instances, and what each must provide.
+//! The switch: which back end computes many instances, what each must provide, and the safe
+//! functions over it that check lengths and do the tails.
+#![expect(
+    unsafe_code,
+    reason = "hands checked slices to the kernels as pointers"
+)]
 
+use std::ops::Range;
+
+use lanework_arch::{Choice, Feature, Isa};
 use lanework_field::KoalaBear;
 
-use crate::Digest;
+use super::RoundConstants;
+use super::portable::Permutation;
+use crate::digest::DIGEST_LEN;
+use crate::{Cell, Digest};
 
 /// Where the cells of consecutive rows come from: the cell of row `r` is at `base + r * step`.
 #[derive(Copy, Clone, Debug)]
@@ -58,7 +69,8 @@ pub(crate) trait Many<const WIDTH: usize>: Send + Sync {
     /// The name in reports: `avx512-ifma`, `avx512`, `avx2`, `neon`, `portable`.
     fn name(&self) -> &'static str;
 
-    /// Instances per step: counts given to the other functions are multiples of this.
+    /// Instances per step, at most [`LANES_MAX`]: counts given to the other functions are
+    /// multiples of this.
     fn lanes(&self) -> usize;
 
     /// Permutes every state.
@@ -69,7 +81,13 @@ pub(crate) trait Many<const WIDTH: usize>: Send + Sync {
     /// # Safety
     /// Every source with step 1 is readable at rows `first_row .. first_row + out.len()`, and every
     /// source with step 0 at [`LANES_MAX`] words.
-    unsafe fn hash_rows(&self, absorb: Absorb, cells: &[CellSource], first_row: usize, out: &mut [Digest]);
+    unsafe fn hash_rows(
+        &self,
+        absorb: Absorb,
+        cells: &[CellSource],
+        first_row: usize,
+        out: &mut [Digest],
+    );
 
     /// Compressions of pairs (width 16 only).
     ///
@@ -80,3 +98,309 @@ pub(crate) trait Many<const WIDTH: usize>: Send + Sync {
 
 /// The most instances any back end runs at once.
 pub(crate) const LANES_MAX: usize = 32;
+
+static ZERO_CELL: [KoalaBear; LANES_MAX] = [KoalaBear::ZERO; LANES_MAX];
+
+/// One choice for each back end of this CPU, plainest first.
+pub(crate) fn available() -> Vec<Choice> {
+    let mut choices = Vec::new();
+    for choice in Choice::available() {
+        if choice.isa() == Isa::Avx512 && choice.has(Feature::Ifma) {
+            choices.push(choice.without(Feature::Ifma));
+        }
+        choices.push(choice);
+    }
+    choices
+}
+
+/// The kernels of one permutation: one for a single state, one for many.
+pub(crate) struct Kernels<const WIDTH: usize> {
+    one: Permutation<WIDTH>,
+    many: Box<dyn Many<WIDTH>>,
+}
+
+impl Kernels<16> {
+    pub(crate) fn new(constants: &RoundConstants<16>, _choice: Choice) -> Self {
+        let one = Permutation::new(constants);
+        let many: Box<dyn Many<16>> = Box::new(Permutation::new(constants));
+        Self { one, many }
+    }
+
+    /// The compression of one pair.
+    pub(crate) fn compress_one(&self, feed: Feed, left: &Digest, right: &Digest) -> Digest {
+        self.one.compress(feed, left, right)
+    }
+
+    /// `parents[i] = C(children[2 i], children[2 i + 1])`, and then `C(parents[i], aux[i])`.
+    pub(crate) fn compress_children(
+        &self,
+        feed: Feed,
+        children: &[Digest],
+        aux: Option<&[Digest]>,
+        parents: &mut [Digest],
+    ) {
+        assert_eq!(children.len(), 2 * parents.len(), "two children per parent");
+        if let Some(aux) = aux {
+            assert_eq!(aux.len(), parents.len(), "one auxiliary digest per parent");
+        }
+        if parents.is_empty() {
+            return;
+        }
+        let pairs = Pairs {
+            left: children.as_ptr(),
+            right: children[1..].as_ptr(),
+            stride: 2,
+            aux: aux.map_or(std::ptr::null(), <[_]>::as_ptr),
+            out: parents.as_mut_ptr(),
+            count: parents.len(),
+        };
+        // SAFETY: bounds: the lengths were compared above, and the pointers are of those slices.
+        unsafe { self.compress(feed, pairs) };
+    }
+
+    /// `nodes[i] = C(nodes[i], right[i])`.
+    pub(crate) fn compress_into(&self, feed: Feed, nodes: &mut [Digest], right: &[Digest]) {
+        assert_eq!(nodes.len(), right.len(), "one right input per node");
+        let count = nodes.len();
+        let out = nodes.as_mut_ptr();
+        let pairs = Pairs {
+            left: out.cast_const(),
+            right: right.as_ptr(),
+            stride: 1,
+            aux: std::ptr::null(),
+            out,
+            count,
+        };
+        // SAFETY: bounds: the lengths were compared above, and the pointers are of those slices.
+        unsafe { self.compress(feed, pairs) };
+    }
+
+    /// Compresses any number of pairs.
+    ///
+    /// # Safety
+    /// As [`Many::compress`].
+    unsafe fn compress(&self, feed: Feed, pairs: Pairs) {
+        let whole = pairs.count - pairs.count % self.many.lanes();
+        if whole > 0 {
+            // SAFETY: bounds: a prefix of what the caller vouches for, a multiple of the lanes.
+            unsafe {
+                self.many.compress(
+                    feed,
+                    &Pairs {
+                        count: whole,
+                        ..pairs
+                    },
+                )
+            };
+        }
+        let rest = pairs.count - whole;
+        if rest == 0 {
+            return;
+        }
+        let mut left = [Digest::ZERO; LANES_MAX];
+        let mut right = [Digest::ZERO; LANES_MAX];
+        let mut aux = [Digest::ZERO; LANES_MAX];
+        for i in 0..rest {
+            let at = whole + i;
+            // SAFETY: bounds: `at` is below the count that the caller vouches for.
+            unsafe {
+                left[i] = pairs.left.add(at * pairs.stride).read();
+                right[i] = pairs.right.add(at * pairs.stride).read();
+                if !pairs.aux.is_null() {
+                    aux[i] = pairs.aux.add(at).read();
+                }
+            }
+        }
+        if self.is_few(rest) {
+            for i in 0..rest {
+                left[i] = self.compress_one(feed, &left[i], &right[i]);
+                if !pairs.aux.is_null() {
+                    left[i] = self.compress_one(feed, &left[i], &aux[i]);
+                }
+            }
+        } else {
+            let padded = Pairs {
+                left: left.as_ptr(),
+                right: right.as_ptr(),
+                stride: 1,
+                aux: if pairs.aux.is_null() {
+                    pairs.aux
+                } else {
+                    aux.as_ptr()
+                },
+                out: left.as_mut_ptr(),
+                count: self.many.lanes(),
+            };
+            // SAFETY: bounds: the arrays hold `LANES_MAX` digests, at least the lanes.
+            unsafe { self.many.compress(feed, &padded) };
+        }
+        for (i, digest) in left[..rest].iter().enumerate() {
+            // SAFETY: bounds: `whole + i` is below the count that the caller vouches for.
+            unsafe { pairs.out.add(whole + i).write(*digest) };
+        }
+    }
+}
+
+impl Kernels<24> {
+    pub(crate) fn new(constants: &RoundConstants<24>, _choice: Choice) -> Self {
+        let one = Permutation::new(constants);
+        let many: Box<dyn Many<24>> = Box::new(Permutation::new(constants));
+        Self { one, many }
+    }
+}
+
+impl<const WIDTH: usize> Kernels<WIDTH> {
+    pub(crate) fn name(&self) -> &'static str {
+        self.many.name()
+    }
+
+    /// Whether so few instances are faster one after the other than in a padded batch.
+    fn is_few(&self, count: usize) -> bool {
+        count <= self.many.lanes() / 8
+    }
+
+    pub(crate) fn permute_one(&self, state: &mut [KoalaBear; WIDTH]) {
+        self.one.permute(state);
+    }
+
+    pub(crate) fn permute_many(&self, states: &mut [[KoalaBear; WIDTH]]) {
+        let (whole, rest) = states.split_at_mut(states.len() - states.len() % self.many.lanes());
+        self.many.permute(whole);
+        if self.is_few(rest.len()) {
+            for state in rest {
+                self.one.permute(state);
+            }
+        } else {
+            let mut padded = [[KoalaBear::ZERO; WIDTH]; LANES_MAX];
+            padded[..rest.len()].copy_from_slice(rest);
+            self.many.permute(&mut padded[..self.many.lanes()]);
+            rest.copy_from_slice(&padded[..rest.len()]);
+        }
+    }
+
+    /// The digest of one message.
+    pub(crate) fn hash_one(&self, absorb: Absorb, message: &[KoalaBear]) -> Digest {
+        self.one.hash(absorb, message.len(), |i| message[i])
+    }
+
+    /// The digests of `rows` of the table with the columns `cells`.
+    pub(crate) fn hash_rows(
+        &self,
+        absorb: Absorb,
+        cells: &[Cell<'_>],
+        rows: Range<usize>,
+        out: &mut [Digest],
+    ) {
+        assert!(rows.start <= rows.end, "rows in ascending order");
+        assert_eq!(rows.len(), out.len(), "one digest per row");
+        for cell in cells {
+            if let Cell::Column(column) = cell {
+                assert!(
+                    rows.end <= column.len(),
+                    "row {} of a column of {}",
+                    rows.end,
+                    column.len()
+                );
+            }
+        }
+        if cells.is_empty() {
+            out.fill(Digest::ZERO);
+            return;
+        }
+        let constants = constant_blocks(cells);
+        let lanes = self.many.lanes();
+        let (whole, rest) = out.split_at_mut(out.len() - out.len() % lanes);
+        if !whole.is_empty() {
+            let sources = sources(absorb, cells, &constants, |_, column| column.as_ptr());
+            // SAFETY: bounds: every column holds the rows, as asserted above, and a constant has a
+            // block of `LANES_MAX` words.
+            unsafe { self.many.hash_rows(absorb, &sources, rows.start, whole) };
+        }
+        let first = rows.start + whole.len();
+        if self.is_few(rest.len()) {
+            for (i, digest) in rest.iter_mut().enumerate() {
+                *digest = self
+                    .one
+                    .hash(absorb, cells.len(), |c| cells[c].at(first + i));
+            }
+        } else {
+            let mut block = vec![KoalaBear::ZERO; cells.len() * lanes];
+            for (words, cell) in block.chunks_exact_mut(lanes).zip(cells) {
+                if let Cell::Column(column) = cell {
+                    words[..rest.len()].copy_from_slice(&column[first..first + rest.len()]);
+                }
+            }
+            let sources = sources(absorb, cells, &constants, |i, _| {
+                block[i * lanes..].as_ptr()
+            });
+            let mut digests = [Digest::ZERO; LANES_MAX];
+            // SAFETY: bounds: the block holds `lanes` words for each column, and a constant has a
+            // block of `LANES_MAX` words.
+            unsafe {
+                self.many
+                    .hash_rows(absorb, &sources, 0, &mut digests[..lanes])
+            };
+            rest.copy_from_slice(&digests[..rest.len()]);
+        }
+    }
+}
+
+impl Absorb {
+    /// Where zeros are inserted into a row of `cell_count` cells, and how many.
+    pub(crate) fn padding(self, cell_count: usize) -> (usize, usize) {
+        match self {
+            Self::Sponge { .. } => (cell_count, 0),
+            Self::Chain => {
+                let short = cell_count % DIGEST_LEN;
+                (
+                    cell_count - short,
+                    if short == 0 { 0 } else { DIGEST_LEN - short },
+                )
+            }
+        }
+    }
+}
+
+fn constant_blocks(cells: &[Cell<'_>]) -> Vec<[KoalaBear; LANES_MAX]> {
+    cells
+        .iter()
+        .filter_map(|cell| match cell {
+            Cell::Constant(word) => Some([*word; LANES_MAX]),
+            Cell::Column(_) => None,
+        })
+        .collect()
+}
+
+/// The sources of a row's cells, padded as `absorb` wants; `column` says where column i begins.
+fn sources(
+    absorb: Absorb,
+    cells: &[Cell<'_>],
+    constants: &[[KoalaBear; LANES_MAX]],
+    column: impl Fn(usize, &[KoalaBear]) -> *const KoalaBear,
+) -> Vec<CellSource> {
+    let mut constants = constants.iter();
+    let mut list: Vec<_> = cells
+        .iter()
+        .enumerate()
+        .map(|(i, cell)| match cell {
+            Cell::Constant(_) => {
+                let block = constants.next().unwrap_or(&ZERO_CELL);
+                CellSource {
+                    base: block.as_ptr(),
+                    step: 0,
+                }
+            }
+            Cell::Column(words) => CellSource {
+                base: column(i, words),
+                step: 1,
+            },
+        })
+        .collect();
+    let (at, zeros) = absorb.padding(cells.len());
+    let zero = CellSource {
+        base: ZERO_CELL.as_ptr(),
+        step: 0,
+    };
+    list.splice(at..at, std::iter::repeat_n(zero, zeros));
+    list
+}

@@ -1,0 +1,288 @@
+//! Constants of Poseidon2 over KoalaBear.
+//!
+//! Structure: Poseidon2 paper, ePrint 2023/323. Internal diagonals and default tables: Plonky3
+//! `koala-bear/src/poseidon2.rs`; gnark tables: gnark-crypto `field/koalabear/poseidon2`. All
+//! integers are canonical. The tests derive every table again from its published generator.
+
+use lanework_field::KoalaBear;
+
+/// Round constants of one parameter set with `2 * HALF` full and `PARTIAL` partial rounds.
+pub(super) struct Table<const WIDTH: usize, const HALF: usize, const PARTIAL: usize> {
+    /// One row for each full round before the partial rounds.
+    pub(super) initial: [[u32; WIDTH]; HALF],
+    /// One word for each partial round.
+    pub(super) internal: [u32; PARTIAL],
+    /// One row for each full round after the partial rounds.
+    pub(super) terminal: [[u32; WIDTH]; HALF],
+}
+
+/// The element `value`.
+const fn integer(value: u32) -> KoalaBear {
+    KoalaBear::new(value)
+}
+
+/// 2^-`exponent`.
+const fn inverse_power(exponent: u64) -> KoalaBear {
+    // The inverse of 2 is (p + 1) / 2.
+    KoalaBear::new(lanework_field::koala::spec::P.div_ceil(2)).pow(exponent)
+}
+
+/// -`value`.
+const fn minus(value: KoalaBear) -> KoalaBear {
+    value.times(KoalaBear::NEG_ONE)
+}
+
+/// V of width 16: the internal matrix is J + diag(V), J all ones. The same in both ecosystems.
+pub(super) const DIAGONAL_16: [KoalaBear; 16] = [
+    minus(integer(2)),
+    integer(1),
+    integer(2),
+    inverse_power(1),
+    integer(3),
+    integer(4),
+    minus(inverse_power(1)),
+    minus(integer(3)),
+    minus(integer(4)),
+    inverse_power(8),
+    inverse_power(3),
+    inverse_power(24),
+    minus(inverse_power(8)),
+    minus(inverse_power(3)),
+    minus(inverse_power(4)),
+    minus(inverse_power(24)),
+];
+
+/// V of width 24.
+pub(super) const DIAGONAL_24: [KoalaBear; 24] = [
+    minus(integer(2)),
+    integer(1),
+    integer(2),
+    inverse_power(1),
+    integer(3),
+    integer(4),
+    minus(inverse_power(1)),
+    minus(integer(3)),
+    minus(integer(4)),
+    inverse_power(8),
+    inverse_power(2),
+    inverse_power(3),
+    inverse_power(4),
+    inverse_power(5),
+    inverse_power(6),
+    inverse_power(24),
+    minus(inverse_power(8)),
+    minus(inverse_power(3)),
+    minus(inverse_power(4)),
+    minus(inverse_power(5)),
+    minus(inverse_power(6)),
+    minus(inverse_power(7)),
+    minus(inverse_power(9)),
+    minus(inverse_power(24)),
+];
+
+/// Plonky3's default table of width 16.
+pub(super) const PLONKY3_16: Table<16, 4, 20> = Table {
+    initial: [
+        [
+            0x7ee56a48, 0x11367045, 0x12e41941, 0x7ebbc12b, 0x1970b7d5, 0x662b60e8, 0x3e4990c6,
+            0x679f91f5, 0x350813bb, 0x00874ad4, 0x28a0081a, 0x18fa5872, 0x5f25b071, 0x5e5d5998,
+            0x5e6fd3e7, 0x5b2e2660,
+        ],
+        [
+            0x6f1837bf, 0x3fe6182b, 0x1edd7ac5, 0x57470d00, 0x43d486d5, 0x1982c70f, 0x0ea53af9,
+            0x61d6165b, 0x51639c00, 0x2dec352c, 0x2950e531, 0x2d2cb947, 0x08256cef, 0x1a0109f6,
+            0x1f51faf3, 0x5cef1c62,
+        ],
+        [
+            0x3d65e50e, 0x33d91626, 0x133d5a1e, 0x0ff49b0d, 0x38900cd1, 0x2c22cc3f, 0x28852bb2,
+            0x06c65a02, 0x7b2cf7bc, 0x68016e1a, 0x15e16bc0, 0x5248149a, 0x6dd212a0, 0x18d6830a,
+            0x5001be82, 0x64dac34e,
+        ],
+        [
+            0x5902b287, 0x426583a0, 0x0c921632, 0x3fe028a5, 0x245f8e49, 0x43bb297e, 0x7873dbd9,
+            0x3cc987df, 0x286bb4ce, 0x640a8dcd, 0x512a8e36, 0x03a4cf55, 0x481837a2, 0x03d6da84,
+            0x73726ac7, 0x760e7fdf,
+        ],
+    ],
+    internal: [
+        0x54dfeb5d, 0x7d40afd6, 0x722cb316, 0x106a4573, 0x45a7ccdb, 0x44061375, 0x154077a5,
+        0x45744faa, 0x4eb5e5ee, 0x3794e83f, 0x47c7093c, 0x5694903c, 0x69cb6299, 0x373df84c,
+        0x46a0df58, 0x46b8758a, 0x3241ebcb, 0x0b09d233, 0x1af42357, 0x1e66cec2,
+    ],
+    terminal: [
+        [
+            0x43e7dc24, 0x259a5d61, 0x27e85a3b, 0x1b9133fa, 0x343e5628, 0x485cd4c2, 0x16e269f5,
+            0x165b60c6, 0x25f683d9, 0x124f81f9, 0x174331f9, 0x77344dc5, 0x5a821dba, 0x5fc4177f,
+            0x54153bf5, 0x5e3f1194,
+        ],
+        [
+            0x3bdbf191, 0x088c84a3, 0x68256c9b, 0x3c90bbc6, 0x6846166a, 0x03f4238d, 0x463335fb,
+            0x5e3d3551, 0x6e59ae6f, 0x32d06cc0, 0x596293f3, 0x6c87edb2, 0x08fc60b5, 0x34bcca80,
+            0x24f007f3, 0x62731c6f,
+        ],
+        [
+            0x1e1db6c6, 0x0ca409bb, 0x585c1e78, 0x56e94edc, 0x16d22734, 0x18e11467, 0x7b2c3730,
+            0x770075e4, 0x35d1b18c, 0x22be3db5, 0x4fb1fbb7, 0x477cb3ed, 0x7d5311c6, 0x5b62ae7d,
+            0x559c5fa8, 0x77f15048,
+        ],
+        [
+            0x3211570b, 0x490fef6a, 0x77ec311f, 0x2247171b, 0x4e0ac711, 0x2edf69c9, 0x3b5a8850,
+            0x65809421, 0x5619b4aa, 0x362019a7, 0x6bf9d4ed, 0x5b413dff, 0x617e181e, 0x5e7ab57b,
+            0x33ad7833, 0x3466c7ca,
+        ],
+    ],
+};
+
+/// Plonky3's default table of width 24.
+pub(super) const PLONKY3_24: Table<24, 4, 23> = Table {
+    initial: [
+        [
+            0x1d0939dc, 0x6d050f8d, 0x628058ad, 0x2681385d, 0x3e3c62be, 0x032cfad8, 0x5a91ba3c,
+            0x015a56e6, 0x696b889c, 0x0dbcd780, 0x5881b5c9, 0x2a076f2e, 0x55393055, 0x6513a085,
+            0x547ac78f, 0x4281c5b8, 0x3e7a3f6c, 0x34562c19, 0x2c04e679, 0x0ed78234, 0x5f7a1aa9,
+            0x0177640e, 0x0ea4f8d1, 0x15be7692,
+        ],
+        [
+            0x6eafdd62, 0x71a572c6, 0x72416f0a, 0x31ce1ad3, 0x2136a0cf, 0x1507c0eb, 0x1eb6e07a,
+            0x3a0ccf7b, 0x38e4bf31, 0x44128286, 0x6b05e976, 0x244a9b92, 0x6e4b32a8, 0x78ee2496,
+            0x4761115b, 0x3d3a7077, 0x75d3c670, 0x396a2475, 0x26dd00b4, 0x7df50f59, 0x0cb922df,
+            0x0568b190, 0x5bd3fcd6, 0x1351f58e,
+        ],
+        [
+            0x52191b5f, 0x119171b8, 0x1e8bb727, 0x27d21f26, 0x36146613, 0x1ee817a2, 0x71abe84e,
+            0x44b88070, 0x5dc04410, 0x2aeaa2f6, 0x2b7bb311, 0x6906884d, 0x0522e053, 0x0c45a214,
+            0x1b016998, 0x479b1052, 0x3acc89be, 0x0776021a, 0x7a34a1f5, 0x70f87911, 0x2caf9d9e,
+            0x026aff1b, 0x2c42468e, 0x67726b45,
+        ],
+        [
+            0x09b6f53c, 0x73d76589, 0x5793eeb0, 0x29e720f3, 0x75fc8bdf, 0x4c2fae0e, 0x20b41db3,
+            0x7e491510, 0x2cadef18, 0x57fc24d6, 0x4d1ade4a, 0x36bf8e3c, 0x3511b63c, 0x64d8476f,
+            0x732ba706, 0x46634978, 0x0521c17c, 0x5ee69212, 0x3559cba9, 0x2b33df89, 0x653538d6,
+            0x5fde8344, 0x4091605d, 0x2933bdde,
+        ],
+    ],
+    internal: [
+        0x1395d4ca, 0x5dbac049, 0x51fc2727, 0x13407399, 0x39ac6953, 0x45e8726c, 0x75a7311c,
+        0x599f82c9, 0x702cf13b, 0x026b8955, 0x44e09bbc, 0x2211207f, 0x5128b4e3, 0x591c41af,
+        0x674f5c68, 0x3981d0d3, 0x2d82f898, 0x707cd267, 0x3b4cca45, 0x2ad0dc3c, 0x0cb79b37,
+        0x23f2f4e8, 0x3de4e739,
+    ],
+    terminal: [
+        [
+            0x7d232359, 0x389d82f9, 0x259b2e6c, 0x45a94def, 0x0d497380, 0x5b049135, 0x3c268399,
+            0x78feb2f9, 0x300a3eec, 0x505165bb, 0x20300973, 0x2327c081, 0x1a45a2f4, 0x5b32ea2e,
+            0x2d5d1a70, 0x053e613e, 0x5433e39f, 0x495529f0, 0x1eaa1aa9, 0x578f572a, 0x698ede71,
+            0x5a0f9dba, 0x398a2e96, 0x0c7b2925,
+        ],
+        [
+            0x2e6b9564, 0x026b00de, 0x7644c1e9, 0x5c23d0bd, 0x3470b5ef, 0x6013cf3a, 0x48747288,
+            0x13b7a543, 0x3eaebd44, 0x0004e60c, 0x1e8363a2, 0x2343259a, 0x69da0c2a, 0x06e3e4c4,
+            0x1095018e, 0x0deea348, 0x1f4c5513, 0x4f9a3a98, 0x3179112b, 0x524abb1f, 0x21615ba2,
+            0x23ab4065, 0x1202a1d1, 0x21d25b83,
+        ],
+        [
+            0x6ed17c2f, 0x391e6b09, 0x5e4ed894, 0x6a2f58f2, 0x5d980d70, 0x3fa48c5e, 0x1f6366f7,
+            0x63540f5f, 0x6a8235ed, 0x14c12a78, 0x6edde1c9, 0x58ce1c22, 0x718588bb, 0x334313ad,
+            0x7478dbc7, 0x647ad52f, 0x39e82049, 0x6fee146a, 0x082c2f24, 0x1f093015, 0x30173c18,
+            0x53f70c0d, 0x6028ab0c, 0x2f47a1ee,
+        ],
+        [
+            0x26a6780e, 0x3540bc83, 0x1812b49f, 0x5149c827, 0x631dd925, 0x001f2dea, 0x7dc05194,
+            0x3789672e, 0x7cabf72e, 0x242dbe2f, 0x0b07a51d, 0x38653650, 0x50785c4e, 0x60e8a7e0,
+            0x07464338, 0x3482d6e1, 0x08a69f1e, 0x3f2aff24, 0x5814c30d, 0x13fecab2, 0x61cb291a,
+            0x68c8226f, 0x5c757eea, 0x289b4e1e,
+        ],
+    ],
+};
+
+/// gnark-crypto's table of width 16.
+pub(super) const GNARK_16: Table<16, 3, 21> = Table {
+    initial: [
+        [
+            0x747e80c9, 0x7d5ff3d1, 0x79440df5, 0x000413c5, 0x41d0a44f, 0x0a1c440d, 0x4d06e84c,
+            0x5c15b822, 0x4734c87b, 0x4d3a8a8e, 0x078f1df5, 0x1a1cd0b8, 0x79bffc5d, 0x60b1b050,
+            0x583a8f51, 0x7a64f2cc,
+        ],
+        [
+            0x310042f4, 0x1c53094b, 0x1c5cba69, 0x6d6ffbdf, 0x0901f29c, 0x325e35b3, 0x0f56ce7d,
+            0x016a13d6, 0x735b0fea, 0x6340a193, 0x59973615, 0x45158619, 0x3b159953, 0x17fa6295,
+            0x2d9bdf64, 0x6488ca54,
+        ],
+        [
+            0x2c584646, 0x23f97e04, 0x6792307e, 0x19a4384b, 0x16dd8606, 0x260ba965, 0x4202495b,
+            0x7ea189de, 0x2830cef5, 0x0de12165, 0x56f3b445, 0x02c06c3b, 0x632610e3, 0x6d42c9e9,
+            0x70946c65, 0x540dcc05,
+        ],
+    ],
+    internal: [
+        0x102b26d0, 0x26a27e02, 0x631a12ee, 0x764381a0, 0x237670af, 0x06704ee2, 0x32a30b70,
+        0x74f1a6d2, 0x5c2b3ab3, 0x3dc9785e, 0x1af253b6, 0x1070cad8, 0x2d7e0ec3, 0x3fb3540b,
+        0x5e3b82d3, 0x520a1a14, 0x3536b508, 0x502ceafe, 0x362a42a9, 0x362c4558, 0x3ecbe928,
+    ],
+    terminal: [
+        [
+            0x11218dc0, 0x167014be, 0x7c8eb2e2, 0x3a6c3b9b, 0x7a033707, 0x120e62e5, 0x0e3b6de8,
+            0x6f58ab9c, 0x1f79642b, 0x294d9199, 0x367cc09f, 0x1b12a5d9, 0x6fc83522, 0x3df8b572,
+            0x654b046e, 0x68c005fa,
+        ],
+        [
+            0x09b4f5ef, 0x60c076d7, 0x231e594c, 0x7ba2a269, 0x2c9185f8, 0x3a2840fd, 0x718175b5,
+            0x2eaf5475, 0x2324d022, 0x013e8d86, 0x701e300c, 0x22d1a4b0, 0x27373149, 0x4f0bb2c7,
+            0x703e164c, 0x5cb8526d,
+        ],
+        [
+            0x52a0a950, 0x5c2abe98, 0x33fd5450, 0x13ce64d5, 0x63a94828, 0x4730b126, 0x4e159942,
+            0x47931fcc, 0x65b90703, 0x33c90dc5, 0x7e45ae51, 0x298fb39a, 0x4ed1df72, 0x4fbb42a6,
+            0x3d33c0e6, 0x5d61e9df,
+        ],
+    ],
+};
+
+/// gnark-crypto's table of width 24.
+pub(super) const GNARK_24: Table<24, 3, 21> = Table {
+    initial: [
+        [
+            0x25a0e400, 0x115f6032, 0x297c0eb0, 0x4acbd596, 0x01662b16, 0x3b34ca35, 0x2f285f4a,
+            0x30dc5d20, 0x09273230, 0x29e9fb99, 0x62557824, 0x2e738b42, 0x131a0a64, 0x31884ddd,
+            0x4c44f60f, 0x2d287670, 0x080a6e00, 0x25d3d5b2, 0x75d820d0, 0x5fa30cb3, 0x552b0297,
+            0x3e71a1eb, 0x69e18777, 0x2f1a2d00,
+        ],
+        [
+            0x12ae859e, 0x62c80d88, 0x6311689c, 0x0de155b8, 0x307703b9, 0x045d363a, 0x13af510e,
+            0x71b9419d, 0x7d8a4154, 0x3f775132, 0x2b9f142a, 0x27fc1404, 0x1217f6ba, 0x1564fd08,
+            0x4d4ddb92, 0x4b6641d2, 0x1f9455af, 0x63d1abff, 0x428b2300, 0x0774f49e, 0x1ed3d6ee,
+            0x70e4d392, 0x794a5ac6, 0x1b6c76ef,
+        ],
+        [
+            0x71b7825d, 0x128797bc, 0x3f96289b, 0x31950182, 0x104ce7ce, 0x52f6c11b, 0x7d053483,
+            0x31966837, 0x2503228a, 0x7b26fd7c, 0x70b0eb92, 0x4bb0dc6d, 0x6ebe6e84, 0x0ff41c30,
+            0x1931df4d, 0x07b38fcd, 0x14972a4d, 0x4ba9f1ad, 0x65beaf9c, 0x739e2ee7, 0x4c5ec212,
+            0x48dead4a, 0x5d2f0688, 0x017fb0b2,
+        ],
+    ],
+    internal: [
+        0x4723d9e4, 0x092c232f, 0x6f6f94a7, 0x46d35377, 0x75f7be11, 0x7cda6c20, 0x694ee43a,
+        0x317a6dc3, 0x5f9bf4a3, 0x5767ef66, 0x66ed8676, 0x3eac50f3, 0x5fad33f4, 0x7aa489d7,
+        0x11e4e917, 0x36da62a5, 0x406341d0, 0x6a125aa4, 0x0a7d8e6b, 0x421fd009, 0x4b82f902,
+    ],
+    terminal: [
+        [
+            0x172b4d69, 0x2af4c2fa, 0x1566805b, 0x450df22e, 0x4d3dae64, 0x554316b0, 0x33e6f8e9,
+            0x51437a91, 0x19d5b4bd, 0x3ac9d6d0, 0x35d981a3, 0x6f106f36, 0x784af5eb, 0x3536c87d,
+            0x22a09f20, 0x3c46bc0d, 0x7dcaf865, 0x5948af76, 0x7d4dc2b6, 0x3d1a3607, 0x08940a35,
+            0x6af390f5, 0x40d30e2a, 0x68a025f9,
+        ],
+        [
+            0x2aa7363f, 0x32674ef8, 0x402dc33b, 0x3bd0c31f, 0x29ac8149, 0x244fc1b3, 0x270e5ecf,
+            0x56abe547, 0x6671c012, 0x57e5654b, 0x6c44517d, 0x2c52b6a3, 0x0910069e, 0x23fa7db6,
+            0x294baaab, 0x0d35a0e8, 0x1debbc69, 0x2a08f19c, 0x66382cab, 0x6ca152d3, 0x27f328b0,
+            0x4a65dc10, 0x2f5c4fdb, 0x74220b87,
+        ],
+        [
+            0x54059914, 0x0c580c51, 0x26556bae, 0x3f4a06d4, 0x62572578, 0x164fc4c1, 0x39701b46,
+            0x5faef222, 0x3bca5e01, 0x53ef207d, 0x6b8e12b2, 0x30ade7a8, 0x5c206bd1, 0x64e153e2,
+            0x1e365a62, 0x19ce40e3, 0x63e0f430, 0x17997490, 0x318d9bda, 0x1bfc1736, 0x6ebe273c,
+            0x4981de38, 0x48093bf3, 0x5d38559a,
+        ],
+    ],
+};

@@ -1,0 +1,761 @@
+//! Order of proof: generators of the constants, published vectors on the scalar definition, every
+//! back end against the scalar definition.
+
+use lanework_arch::Choice;
+use lanework_field::KoalaBear;
+use serde_json::Value;
+use sha3::Digest as _;
+
+use super::scalar;
+use super::table::{Absorb, Feed};
+use super::{Poseidon2, RoundConstants};
+use crate::{
+    Cell, Compression, Digest, Error, MerkleDamgard, PaddingFreeSponge, RowHasher,
+    TruncatedPermutation,
+};
+
+const P: u32 = lanework_field::koala::spec::P;
+
+// ---- constants from their generators
+
+/// The Grain LFSR of the Poseidon paper, as Plonky3 uses it for its default tables.
+struct Grain {
+    state: std::collections::VecDeque<bool>,
+}
+
+impl Grain {
+    fn new(width: u32, full_rounds: u32, partial_rounds: u32) -> Self {
+        let mut state = std::collections::VecDeque::new();
+        for (value, bits) in [
+            (1, 2),
+            (0, 4),
+            (31, 12),
+            (width, 12),
+            (full_rounds, 10),
+            (partial_rounds, 10),
+        ] {
+            state.extend((0..bits).rev().map(|bit| value >> bit & 1 == 1));
+        }
+        state.extend([true; 30]);
+        let mut grain = Self { state };
+        for _ in 0..160 {
+            grain.step();
+        }
+        grain
+    }
+
+    fn step(&mut self) -> bool {
+        let bit = [62, 51, 38, 23, 13, 0]
+            .into_iter()
+            .fold(false, |bit, i| bit ^ self.state[i]);
+        self.state.pop_front();
+        self.state.push_back(bit);
+        bit
+    }
+
+    fn bit(&mut self) -> bool {
+        loop {
+            let (keep, bit) = (self.step(), self.step());
+            if keep {
+                return bit;
+            }
+        }
+    }
+
+    fn word(&mut self) -> KoalaBear {
+        loop {
+            let word = (0..31).fold(0, |word, _| word << 1 | u32::from(self.bit()));
+            if let Ok(word) = KoalaBear::from_canonical(word) {
+                return word;
+            }
+        }
+    }
+}
+
+fn draw_rows<const WIDTH: usize>(
+    count: usize,
+    mut word: impl FnMut() -> KoalaBear,
+) -> Vec<[KoalaBear; WIDTH]> {
+    (0..count)
+        .map(|_| std::array::from_fn(|_| word()))
+        .collect()
+}
+
+fn grain_constants<const WIDTH: usize>(partial_rounds: u32) -> RoundConstants<WIDTH> {
+    let mut grain = Grain::new(WIDTH as u32, 8, partial_rounds);
+    let initial = draw_rows(4, || grain.word());
+    let internal = (0..partial_rounds).map(|_| grain.word()).collect();
+    let terminal = draw_rows(4, || grain.word());
+    RoundConstants::new(initial, internal, terminal).expect("equal halves")
+}
+
+#[test]
+fn plonky3_tables_come_from_the_grain_generator() {
+    assert_eq!(RoundConstants::<16>::plonky3_default(), grain_constants(20));
+    assert_eq!(RoundConstants::<24>::plonky3_default(), grain_constants(23));
+}
+
+fn keccak(data: &[u8]) -> [u8; 32] {
+    sha3::Keccak256::digest(data).into()
+}
+
+fn gnark_constants<const WIDTH: usize>() -> RoundConstants<WIDTH> {
+    let mut r = keccak(format!("Poseidon2-koalabear[t={WIDTH},rF=6,rP=21,d=3]").as_bytes());
+    let mut word = || {
+        r = keccak(&r);
+        let residue = r.iter().fold(0, |residue, &byte| {
+            (residue << 8 | u64::from(byte)) % u64::from(P)
+        });
+        KoalaBear::from_u64(residue)
+    };
+    let initial = draw_rows(3, &mut word);
+    let internal = (0..21).map(|_| word()).collect();
+    let terminal = draw_rows(3, &mut word);
+    RoundConstants::new(initial, internal, terminal).expect("equal halves")
+}
+
+#[test]
+fn gnark_tables_come_from_keccak() {
+    assert_eq!(RoundConstants::<16>::gnark(), gnark_constants());
+    assert_eq!(RoundConstants::<24>::gnark(), gnark_constants());
+    for vector in vectors("legacy_keccak256") {
+        let seed = vector["input"]["ascii"].as_str().expect("text");
+        let digest: String = keccak(seed.as_bytes())
+            .iter()
+            .map(|b| format!("{b:02x}"))
+            .collect();
+        assert_eq!(digest, vector["output"]["r0_hex"].as_str().expect("text"));
+    }
+}
+
+/// What fills the state of the seeded generators.
+struct SplitMix64(u64);
+
+impl SplitMix64 {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+}
+
+/// Plonky3's sampler: the drawn word is the Montgomery word.
+fn sample(mut next: impl FnMut() -> u64) -> KoalaBear {
+    loop {
+        if let Ok(word) = KoalaBear::from_montgomery_word((next() >> 33) as u32) {
+            return word;
+        }
+    }
+}
+
+/// `Poseidon2::new_from_rng_128` over any generator of 64-bit words.
+fn sampled_constants<const WIDTH: usize>(
+    partial_rounds: usize,
+    mut next: impl FnMut() -> u64,
+) -> RoundConstants<WIDTH> {
+    let mut word = || sample(&mut next);
+    let initial = draw_rows(4, &mut word);
+    let terminal = draw_rows(4, &mut word);
+    let internal = (0..partial_rounds).map(|_| word()).collect();
+    RoundConstants::new(initial, internal, terminal).expect("equal halves")
+}
+
+/// Xoroshiro128+ seeded with 1: the constants of Plonky3's own tests.
+fn xoroshiro_constants<const WIDTH: usize>(partial_rounds: usize) -> RoundConstants<WIDTH> {
+    let mut seed = SplitMix64(1);
+    let (mut a, mut b) = (seed.next(), seed.next());
+    sampled_constants(partial_rounds, || {
+        let output = a.wrapping_add(b);
+        b ^= a;
+        a = a.rotate_left(24) ^ b ^ b << 16;
+        b = b.rotate_left(37);
+        output
+    })
+}
+
+/// Xoshiro256++ seeded with 1: the constants of Plonky3's examples and benchmarks.
+fn xoshiro_constants() -> RoundConstants<16> {
+    let mut seed = SplitMix64(1);
+    let mut s = [seed.next(), seed.next(), seed.next(), seed.next()];
+    sampled_constants(20, || {
+        let output = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
+        let t = s[1] << 17;
+        s[2] ^= s[0];
+        s[3] ^= s[1];
+        s[1] ^= s[2];
+        s[0] ^= s[3];
+        s[2] ^= t;
+        s[3] = s[3].rotate_left(45);
+        output
+    })
+}
+
+#[test]
+fn benchmark_tables_come_from_the_seeded_generator() {
+    let constants = xoshiro_constants();
+    let output = &vectors("prng")[0]["output"];
+    assert_eq!(
+        constants.initial[0][..4],
+        words(&output["initial_first_four"])
+    );
+    assert_eq!(
+        constants.terminal[0][..2],
+        words(&output["terminal_first_two"])
+    );
+    assert_eq!(
+        constants.internal[..2],
+        words(&output["internal_first_two"])
+    );
+}
+
+#[test]
+fn unusable_tables_are_errors() {
+    let row = [KoalaBear::ONE; 16];
+    assert_eq!(
+        RoundConstants::<16>::new(vec![row; 4], vec![], vec![row; 3]),
+        Err(Error::UnequalHalves {
+            initial: 4,
+            terminal: 3
+        })
+    );
+    assert_eq!(
+        RoundConstants::<16>::new(vec![], vec![], vec![]),
+        Err(Error::NoFullRound)
+    );
+}
+
+// ---- vectors
+
+fn vectors(op: &str) -> Vec<Value> {
+    let file: Value =
+        serde_json::from_str(include_str!("../../tests/vectors/poseidon2.json")).expect("JSON");
+    let all = file["vectors"].as_array().expect("a list");
+    let list: Vec<_> = all
+        .iter()
+        .filter(|v| v["input"]["op"] == op)
+        .cloned()
+        .collect();
+    assert!(!list.is_empty(), "no vector for {op}");
+    list
+}
+
+fn words(value: &Value) -> Vec<KoalaBear> {
+    let list = value.as_array().expect("a list");
+    list.iter()
+        .map(|word| KoalaBear::new(word.as_u64().expect("an integer") as u32))
+        .collect()
+}
+
+fn array<const LEN: usize>(value: &Value) -> [KoalaBear; LEN] {
+    words(value).try_into().expect("the length of the vector")
+}
+
+fn digest(value: &Value) -> Digest {
+    Digest(array(value))
+}
+
+/// The sets that a vector can name.
+fn named_set_16(name: &str) -> Option<RoundConstants<16>> {
+    match name {
+        "plonky3_default_w16" => Some(RoundConstants::<16>::plonky3_default()),
+        "plonky3_xoroshiro128plus_seed1_w16" => Some(xoroshiro_constants(20)),
+        "gnark_w16" => Some(RoundConstants::<16>::gnark()),
+        _ => None,
+    }
+}
+
+fn named_set_24(name: &str) -> Option<RoundConstants<24>> {
+    match name {
+        "plonky3_default_w24" => Some(RoundConstants::<24>::plonky3_default()),
+        "plonky3_xoroshiro128plus_seed1_w24" => Some(xoroshiro_constants(23)),
+        "gnark_w24" => Some(RoundConstants::<24>::gnark()),
+        _ => None,
+    }
+}
+
+/// The choices to test, announced once per process.
+fn backends() -> Vec<Choice> {
+    static ANNOUNCE: std::sync::Once = std::sync::Once::new();
+    let choices = Poseidon2::<16>::available();
+    ANNOUNCE.call_once(|| {
+        let list: Vec<_> = choices.iter().map(Choice::to_string).collect();
+        println!("isas exercised: {}", list.join(" "));
+    });
+    choices
+}
+
+#[test]
+fn permutations_equal_the_vectors() {
+    for vector in vectors("permute") {
+        let (input, output) = (&vector["input"], &vector["output"]["state"]);
+        let set = input["constants"].as_str().expect("text");
+        if let Some(constants) = named_set_16(set) {
+            let mut state = array(&input["state"]);
+            scalar::permute(&constants, &mut state);
+            assert_eq!(state, array(output), "{}", vector["name"]);
+            for choice in backends() {
+                let permutation = Poseidon2::<16>::new(&constants, choice);
+                check_one_and_many(&permutation, &array(&input["state"]), &state);
+            }
+        } else {
+            let constants = named_set_24(set).expect("a known set");
+            let mut state = array(&input["state"]);
+            scalar::permute(&constants, &mut state);
+            assert_eq!(state, array(output), "{}", vector["name"]);
+            for choice in backends() {
+                let permutation = Poseidon2::<24>::new(&constants, choice);
+                check_one_and_many(&permutation, &array(&input["state"]), &state);
+            }
+        }
+    }
+}
+
+fn check_one_and_many<const WIDTH: usize>(
+    permutation: &Poseidon2<WIDTH>,
+    input: &[KoalaBear; WIDTH],
+    output: &[KoalaBear; WIDTH],
+) {
+    let mut state = *input;
+    permutation.permute(&mut state);
+    assert_eq!(state, *output, "one instance, {}", permutation.kernel());
+    let mut states = [*input; 40];
+    permutation.permute_many(&mut states);
+    assert_eq!(states, [*output; 40], "{}", permutation.kernel());
+}
+
+#[test]
+fn linear_layers_equal_the_vectors() {
+    for vector in vectors("external_linear_layer") {
+        let (input, output) = (&vector["input"]["state"], &vector["output"]["state"]);
+        check_layer(
+            input,
+            output,
+            scalar::external_layer::<16>,
+            scalar::external_layer::<24>,
+        );
+    }
+    for vector in vectors("internal_linear_layer") {
+        let (input, output) = (&vector["input"]["state"], &vector["output"]["state"]);
+        check_layer(
+            input,
+            output,
+            scalar::internal_layer::<16>,
+            scalar::internal_layer::<24>,
+        );
+    }
+}
+
+fn check_layer(
+    input: &Value,
+    output: &Value,
+    layer_16: impl Fn(&mut [KoalaBear; 16]),
+    layer_24: impl Fn(&mut [KoalaBear; 24]),
+) {
+    if words(input).len() == 16 {
+        let mut state = array(input);
+        layer_16(&mut state);
+        assert_eq!(state, array(output));
+    } else {
+        let mut state = array(input);
+        layer_24(&mut state);
+        assert_eq!(state, array(output));
+    }
+}
+
+/// Hashes `message` as a slice and as 37 equal rows.
+fn check_message(hasher: &impl RowHasher, message: &[KoalaBear], expected: Digest) {
+    assert_eq!(hasher.hash_slice(message), expected);
+    let columns: Vec<_> = message.iter().map(|&word| vec![word; 37]).collect();
+    let cells: Vec<_> = columns.iter().map(|column| Cell::Column(column)).collect();
+    let mut digests = [Digest::ZERO; 37];
+    hasher.hash_rows(&cells, 0..37, &mut digests);
+    assert_eq!(digests, [expected; 37]);
+}
+
+#[test]
+fn sponges_equal_the_vectors() {
+    for vector in vectors("padding_free_sponge") {
+        let (input, expected) = (&vector["input"], digest(&vector["output"]["digest"]));
+        let message = words(&input["message"]);
+        for choice in backends() {
+            if input["width"] == 16 {
+                let constants = RoundConstants::<16>::plonky3_default();
+                let permutation = Poseidon2::<16>::new(&constants, choice);
+                check_message(
+                    &PaddingFreeSponge::<16, 8>::new(permutation),
+                    &message,
+                    expected,
+                );
+            } else {
+                let constants = RoundConstants::<24>::plonky3_default();
+                let permutation = Poseidon2::<24>::new(&constants, choice);
+                check_message(
+                    &PaddingFreeSponge::<24, 16>::new(permutation),
+                    &message,
+                    expected,
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn chains_equal_the_vectors() {
+    for choice in backends() {
+        let hash = MerkleDamgard::new(Poseidon2::<16>::new(&RoundConstants::<16>::gnark(), choice));
+        for vector in vectors("merkle_damgard") {
+            let message = words(&vector["input"]["message"]);
+            check_message(&hash, &message, digest(&vector["output"]["digest"]));
+        }
+        for vector in vectors("lineth_leaf") {
+            check_message(
+                &hash,
+                &leaf_stream(&vector),
+                digest(&vector["output"]["digest"]),
+            );
+        }
+    }
+}
+
+/// The words of a lineth leaf: tag, widths, then the rows.
+fn leaf_stream(vector: &Value) -> Vec<KoalaBear> {
+    let input = &vector["input"];
+    let mut stream = vec![KoalaBear::new(1667989395)];
+    for width in [&input["base_width"], &input["ext_width"]] {
+        stream.push(KoalaBear::from_u64(width.as_u64().expect("an integer")));
+    }
+    for row in input["rows"].as_array().expect("a list") {
+        stream.extend(words(&row["base"]));
+        for limbs in row["ext"].as_array().expect("a list") {
+            stream.extend(words(limbs));
+        }
+    }
+    if vector["output"]["stream"].is_array() {
+        assert_eq!(stream, words(&vector["output"]["stream"]));
+    }
+    stream
+}
+
+#[test]
+fn compressions_equal_the_vectors() {
+    for choice in backends() {
+        let gnark =
+            MerkleDamgard::new(Poseidon2::<16>::new(&RoundConstants::<16>::gnark(), choice));
+        for vector in vectors("compress").iter().chain(&vectors("node")) {
+            let (input, expected) = (&vector["input"], digest(&vector["output"]["digest"]));
+            let aux = input["aux"].is_array().then(|| digest(&input["aux"]));
+            check_pair(
+                &gnark,
+                [digest(&input["left"]), digest(&input["right"])],
+                aux,
+                expected,
+            );
+        }
+        let constants = RoundConstants::<16>::plonky3_default();
+        let plonky3 = TruncatedPermutation::new(Poseidon2::<16>::new(&constants, choice));
+        for vector in vectors("truncated_permutation") {
+            let inputs = &vector["input"]["inputs"];
+            let pair = [digest(&inputs[0]), digest(&inputs[1])];
+            check_pair(&plonky3, pair, None, digest(&vector["output"]["digest"]));
+        }
+    }
+}
+
+fn check_pair(
+    compression: &impl Compression,
+    [left, right]: [Digest; 2],
+    aux: Option<Digest>,
+    expected: Digest,
+) {
+    let children: Vec<_> = [left, right].repeat(37);
+    let mut parents = [Digest::ZERO; 37];
+    if let Some(aux) = aux {
+        let node = compression.compress(&left, &right);
+        assert_eq!(compression.compress(&node, &aux), expected);
+        compression.compress_pairs_with(&children, &[aux; 37], &mut parents);
+    } else {
+        assert_eq!(compression.compress(&left, &right), expected);
+        compression.compress_pairs(&children, &mut parents);
+        assert_eq!(parents, [expected; 37]);
+        parents = [left; 37];
+        compression.compress_into(&mut parents, &[right; 37]);
+    }
+    assert_eq!(parents, [expected; 37]);
+}
+
+// ---- every back end against the scalar definition
+
+/// Words that meet the edges of the field often.
+struct Source(SplitMix64);
+
+impl Source {
+    fn word(&mut self) -> KoalaBear {
+        let bits = self.0.next();
+        let word = match bits >> 60 {
+            0 => 0,
+            1 => P - 1,
+            2 => (bits & 3) as u32,
+            3 => P - 1 - (bits & 3) as u32,
+            _ => (bits as u32 & 0x7fff_ffff) % P,
+        };
+        KoalaBear::from_montgomery_word(word).expect("a word below p")
+    }
+
+    fn words(&mut self, len: usize) -> Vec<KoalaBear> {
+        (0..len).map(|_| self.word()).collect()
+    }
+
+    fn constants<const WIDTH: usize>(
+        &mut self,
+        half: usize,
+        partial: usize,
+    ) -> RoundConstants<WIDTH> {
+        let initial = draw_rows(half, || self.word());
+        let internal = self.words(partial);
+        let terminal = draw_rows(half, || self.word());
+        RoundConstants::new(initial, internal, terminal).expect("equal halves")
+    }
+
+    fn digests(&mut self, len: usize) -> Vec<Digest> {
+        (0..len)
+            .map(|_| Digest(std::array::from_fn(|_| self.word())))
+            .collect()
+    }
+}
+
+const SEED: u64 = 0x6c61_6e65_776f_726b;
+
+/// Numbers of instances that meet every tail.
+const COUNTS: [usize; 17] = [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 127];
+
+/// Half the full rounds and the partial rounds of tables that users may bring.
+const ROUNDS: [(usize, usize); 8] = [
+    (4, 20),
+    (4, 23),
+    (3, 21),
+    (3, 0),
+    (6, 1),
+    (5, 2),
+    (1, 30),
+    (4, 13),
+];
+
+fn check_permutations<const WIDTH: usize>(
+    build: impl Fn(&RoundConstants<WIDTH>, Choice) -> Poseidon2<WIDTH>,
+) {
+    for choice in backends() {
+        let mut source = Source(SplitMix64(SEED));
+        let mut tables: Vec<_> = ROUNDS
+            .iter()
+            .map(|&(half, partial)| source.constants(half, partial))
+            .collect();
+        let extreme = |word| {
+            let rows = vec![[word; WIDTH]; 4];
+            RoundConstants::new(rows.clone(), vec![word; 23], rows).expect("equal halves")
+        };
+        tables.extend([KoalaBear::ZERO, KoalaBear::ONE, KoalaBear::NEG_ONE].map(extreme));
+        let top = KoalaBear::from_montgomery_word(P - 1).expect("a word below p");
+        tables.push(extreme(top));
+        for constants in tables {
+            let permutation = build(&constants, choice);
+            for count in COUNTS {
+                let mut states: Vec<[KoalaBear; WIDTH]> = draw_rows(count, || source.word());
+                if let Some(state) = states.first_mut() {
+                    *state = [top; WIDTH];
+                }
+                let mut expected = states.clone();
+                for (i, state) in expected.iter_mut().enumerate() {
+                    scalar::permute(&constants, state);
+                    let mut one = states[i];
+                    permutation.permute(&mut one);
+                    assert_eq!(one, *state, "one instance, seed {SEED:#x}, {choice}");
+                }
+                permutation.permute_many(&mut states);
+                let rounds = (constants.full_rounds(), constants.partial_rounds());
+                assert!(
+                    states == expected,
+                    "seed {SEED:#x}, {choice}, {count} states, {rounds:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_back_end_permutes_as_the_definition_does() {
+    check_permutations::<16>(Poseidon2::<16>::new);
+    check_permutations::<24>(Poseidon2::<24>::new);
+}
+
+/// The modes over the scalar permutation, from their definitions.
+fn scalar_hash<const WIDTH: usize>(
+    constants: &RoundConstants<WIDTH>,
+    absorb: Absorb,
+    message: &[KoalaBear],
+) -> Digest {
+    let mut state = [KoalaBear::ZERO; WIDTH];
+    match absorb {
+        Absorb::Sponge { rate } => {
+            for block in message.chunks(rate) {
+                state[..block.len()].copy_from_slice(block);
+                scalar::permute(constants, &mut state);
+            }
+            Digest(std::array::from_fn(|i| state[i]))
+        }
+        Absorb::Chain => {
+            let mut digest = Digest::ZERO;
+            for block in message.chunks(8) {
+                let mut right = Digest::ZERO;
+                right.0[8 - block.len()..].copy_from_slice(block);
+                digest = scalar_compress(constants, Feed::Forward, &digest, &right);
+            }
+            digest
+        }
+    }
+}
+
+fn scalar_compress<const WIDTH: usize>(
+    constants: &RoundConstants<WIDTH>,
+    feed: Feed,
+    left: &Digest,
+    right: &Digest,
+) -> Digest {
+    let mut state = std::array::from_fn(|i| if i < 8 { left.0[i] } else { right.0[i - 8] });
+    scalar::permute(constants, &mut state);
+    match feed {
+        Feed::Truncate => Digest(std::array::from_fn(|i| state[i])),
+        Feed::Forward => Digest(std::array::from_fn(|i| state[8 + i] + right.0[i])),
+    }
+}
+
+fn check_rows<const WIDTH: usize>(
+    hasher: &impl RowHasher,
+    constants: &RoundConstants<WIDTH>,
+    absorb: Absorb,
+    choice: Choice,
+) {
+    let mut source = Source(SplitMix64(SEED));
+    // Numbers of columns around the blocks, and enough for several visits of a group of rows.
+    for column_count in [0, 1, 5, 7, 8, 9, 13, 16, 17, 24, 32, 33, 67] {
+        for row_count in COUNTS.into_iter().chain([300]) {
+            let first_row = [0, 3][row_count % 2];
+            let columns: Vec<_> = (0..column_count)
+                .map(|_| source.words(first_row + row_count))
+                .collect();
+            let mut cells = vec![];
+            // Constants at the beginning, as a header, and in the middle.
+            let constant_count = column_count % 4;
+            cells.extend((0..constant_count).map(|_| Cell::Constant(source.word())));
+            cells.extend(columns.iter().map(|column| Cell::Column(column)));
+            cells.insert(cells.len() / 2, Cell::Constant(source.word()));
+            let mut digests = source.digests(row_count);
+            hasher.hash_rows(&cells, first_row..first_row + row_count, &mut digests);
+            for (i, digest) in digests.iter().enumerate() {
+                let message: Vec<_> = cells.iter().map(|cell| cell.at(first_row + i)).collect();
+                let expected = scalar_hash(constants, absorb, &message);
+                assert_eq!(
+                    *digest,
+                    expected,
+                    "seed {SEED:#x}, {choice}, row {i} of {row_count}, {} cells",
+                    cells.len()
+                );
+                if i == 0 {
+                    assert_eq!(hasher.hash_slice(&message), expected);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_back_end_hashes_rows_as_the_definition_does() {
+    let plonky3 = RoundConstants::<16>::plonky3_default();
+    let gnark = RoundConstants::<16>::gnark();
+    let wide = RoundConstants::<24>::plonky3_default();
+    for choice in backends() {
+        let sponge = PaddingFreeSponge::<16, 8>::new(Poseidon2::<16>::new(&plonky3, choice));
+        check_rows(&sponge, &plonky3, Absorb::Sponge { rate: 8 }, choice);
+        let sponge = PaddingFreeSponge::<24, 16>::new(Poseidon2::<24>::new(&wide, choice));
+        check_rows(&sponge, &wide, Absorb::Sponge { rate: 16 }, choice);
+        let chain = MerkleDamgard::new(Poseidon2::<16>::new(&gnark, choice));
+        check_rows(&chain, &gnark, Absorb::Chain, choice);
+    }
+}
+
+fn check_compression(
+    compression: &impl Compression,
+    constants: &RoundConstants<16>,
+    feed: Feed,
+    choice: Choice,
+) {
+    let mut source = Source(SplitMix64(SEED));
+    for count in COUNTS {
+        let children = source.digests(2 * count);
+        let aux = source.digests(count);
+        let expected: Vec<_> = children
+            .chunks(2)
+            .map(|pair| scalar_compress(constants, feed, &pair[0], &pair[1]))
+            .collect();
+        let mut parents = source.digests(count);
+        compression.compress_pairs(&children, &mut parents);
+        assert_eq!(parents, expected, "seed {SEED:#x}, {choice}, {count} pairs");
+        let with_aux: Vec<_> = expected
+            .iter()
+            .zip(&aux)
+            .map(|(node, aux)| scalar_compress(constants, feed, node, aux))
+            .collect();
+        compression.compress_pairs_with(&children, &aux, &mut parents);
+        assert_eq!(
+            parents, with_aux,
+            "seed {SEED:#x}, {choice}, {count} pairs with aux"
+        );
+        let mut nodes = expected;
+        compression.compress_into(&mut nodes, &aux);
+        assert_eq!(
+            nodes, with_aux,
+            "seed {SEED:#x}, {choice}, {count} nodes in place"
+        );
+        if count > 0 {
+            assert_eq!(compression.compress(&children[0], &children[1]), {
+                scalar_compress(constants, feed, &children[0], &children[1])
+            });
+        }
+    }
+}
+
+#[test]
+fn every_back_end_compresses_as_the_definition_does() {
+    let plonky3 = RoundConstants::<16>::plonky3_default();
+    let gnark = RoundConstants::<16>::gnark();
+    for choice in backends() {
+        let truncated = TruncatedPermutation::new(Poseidon2::<16>::new(&plonky3, choice));
+        check_compression(&truncated, &plonky3, Feed::Truncate, choice);
+        let chain = MerkleDamgard::new(Poseidon2::<16>::new(&gnark, choice));
+        check_compression(&chain, &gnark, Feed::Forward, choice);
+    }
+}
+
+#[test]
+#[should_panic(expected = "row 5 of a column of 4")]
+fn a_short_column_is_refused() {
+    let hash = MerkleDamgard::new(Poseidon2::<16>::new(
+        &RoundConstants::<16>::gnark(),
+        Choice::best(),
+    ));
+    hash.hash_rows(
+        &[Cell::Column(&[KoalaBear::ONE; 4])],
+        0..5,
+        &mut [Digest::ZERO; 5],
+    );
+}
+
+#[test]
+#[should_panic(expected = "two children per parent")]
+fn an_odd_child_is_refused() {
+    let hash = MerkleDamgard::new(Poseidon2::<16>::new(
+        &RoundConstants::<16>::gnark(),
+        Choice::best(),
+    ));
+    hash.compress_pairs(&[Digest::ZERO; 5], &mut [Digest::ZERO; 2]);
+}
