@@ -1,0 +1,290 @@
+//! The digests of a tree: their storage and how they are computed.
+
+use std::ops::Range;
+
+use lanework_arch::memory::{Pages, Slab};
+use lanework_arch::threads::Threads;
+use lanework_field::KoalaBear;
+use lanework_hash::{Compression, Digest, RowHasher};
+
+use crate::Error;
+use crate::rows::Rows;
+
+/// How trees are built: the hash functions and what the machine offers.
+///
+/// Work runs on the threads that are current when a tree is built.
+#[derive(Copy, Clone)]
+pub struct Builder<'a> {
+    hasher: &'a dyn RowHasher,
+    compression: &'a dyn Compression,
+    pages: Pages,
+    cache_bytes: usize,
+}
+
+impl std::fmt::Debug for Builder<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Builder")
+            .field("pages", &self.pages)
+            .field("cache_bytes", &self.cache_bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Builder<'a> {
+    /// A builder with the given hash functions, normal pages, and a modest guess at the cache.
+    pub fn new(hasher: &'a dyn RowHasher, compression: &'a dyn Compression) -> Self {
+        Self {
+            hasher,
+            compression,
+            pages: Pages::Normal,
+            cache_bytes: 1 << 18,
+        }
+    }
+
+    /// Sets the pages in which digests are kept.
+    #[must_use]
+    pub fn pages(self, pages: Pages) -> Self {
+        Self { pages, ..self }
+    }
+
+    /// Sets the bytes of cache that one thread can call its own: the size of the second level.
+    #[must_use]
+    pub fn cache_bytes(self, cache_bytes: usize) -> Self {
+        Self {
+            cache_bytes,
+            ..self
+        }
+    }
+
+    /// Computes every layer over messages as many as `height` at the bottom. `rows[k]` feeds layer
+    /// k, which has ceil(`height` / 2^k) nodes; layer 0 is made of its digests, and in any other
+    /// layer node j is compressed once more with its digest j.
+    pub(crate) fn build(
+        &self,
+        height: usize,
+        rows: &[Option<Rows<'_>>],
+        spare: Option<Slab<Digest>>,
+    ) -> Result<Layers, Error> {
+        let mut layers = Layers::allocate(height, self.pages, spare)?;
+        let shape = layers.shape.clone();
+        let mut rest = &mut layers.slab[..];
+        let mut stored = Vec::with_capacity(shape.len());
+        for layer in &shape {
+            let (nodes, after) = rest.split_at_mut(layer.stored.len());
+            // Padding is written here, once, so that no task has to know of it.
+            nodes[layer.nodes_len..].fill(Digest::default());
+            stored.push(nodes);
+            rest = after;
+        }
+        let mut bottom = 0;
+        loop {
+            let built = self.climb(&shape, &mut stored, rows, bottom);
+            if bottom + built + 1 == shape.len() {
+                return Ok(layers);
+            }
+            bottom += built;
+        }
+    }
+
+    /// Builds layers above the layer `bottom`, which is hashed from its rows if it is the lowest and
+    /// complete otherwise; returns how many. Each task owns a subtree, so that digests are read back
+    /// while they are in cache and no thread waits for a level to be finished.
+    fn climb(
+        &self,
+        shape: &[LayerShape],
+        stored: &mut [&mut [Digest]],
+        rows: &[Option<Rows<'_>>],
+        bottom: usize,
+    ) -> usize {
+        let threads = Threads::current();
+        // Rows may be wide, so that few of them are work enough for a task; pairs are not.
+        let least = if bottom == 0 {
+            2 * NARROWEST
+        } else {
+            16 * NARROWEST
+        };
+        let span = self
+            .subtree_span(shape[bottom].nodes_len, threads.count().get())
+            .max(least);
+        let above = shape.len() - 1 - bottom;
+        let single = shape[bottom].nodes_len <= span;
+        // Several subtrees stop while their uppermost layer still fills vectors; what is above it is
+        // built by the next, much smaller climb.
+        let built = if single {
+            above
+        } else {
+            above.min((span / NARROWEST).ilog2() as usize)
+        };
+        let layers = &mut stored[bottom..=bottom + built];
+        let count = if single {
+            1
+        } else {
+            shape[bottom].nodes_len.div_ceil(span)
+        };
+        let mut tasks: Vec<Subtree<'_>> = (0..count)
+            .map(|index| Subtree {
+                first: index * span,
+                layers: Vec::with_capacity(built + 1),
+            })
+            .collect();
+        for (k, layer) in layers.iter_mut().enumerate() {
+            let chunk = if single { layer.len() } else { span >> k };
+            for (task, nodes) in tasks.iter_mut().zip(layer.chunks_mut(chunk)) {
+                task.layers.push(nodes);
+            }
+        }
+        let shape = &shape[bottom..];
+        let rows = &rows[bottom..];
+        threads.for_each_init(tasks, Scratch::default, |scratch, task| {
+            self.build_subtree(shape, rows, bottom == 0, task, scratch);
+        });
+        built
+    }
+
+    /// Bottom nodes of one subtree: a power of two, so that subtrees cover whole nodes above.
+    fn subtree_span(&self, nodes_len: usize, threads: usize) -> usize {
+        /// Enough tasks for each thread that the last ones to finish are a small part of the whole.
+        const TASKS_PER_THREAD: usize = 16;
+        // A subtree has twice as many digests as bottom nodes, and half of the cache is left to the
+        // cells and constants that are being read.
+        let cached = (self.cache_bytes / (4 * size_of::<Digest>())).max(1);
+        let balanced = nodes_len.div_ceil(threads * TASKS_PER_THREAD).max(1);
+        let span = balanced.min(cached).next_power_of_two();
+        if threads == 1 {
+            cached.next_power_of_two()
+        } else {
+            span
+        }
+    }
+
+    fn build_subtree(
+        &self,
+        shape: &[LayerShape],
+        rows: &[Option<Rows<'_>>],
+        hash_bottom: bool,
+        task: Subtree<'_>,
+        scratch: &mut Scratch,
+    ) {
+        let mut layers = task.layers.into_iter().enumerate();
+        let Some((_, bottom)) = layers.next() else {
+            return;
+        };
+        let Scratch { digests, staging } = scratch;
+        if hash_bottom && let Some(rows) = &rows[0] {
+            let range = shape[0].nodes_in(task.first, bottom.len());
+            let count = range.len();
+            rows.hash(self.hasher, range, &mut bottom[..count], staging);
+        }
+        let mut children = bottom;
+        for (k, layer) in layers {
+            let range = shape[k].nodes_in(task.first >> k, layer.len());
+            let (count, pairs_len) = (range.len(), 2 * range.len());
+            let parents = &mut layer[..count];
+            if let Some(rows) = &rows[k] {
+                digests.resize(digests.len().max(count), Digest::default());
+                let injected = &mut digests[..count];
+                rows.hash(self.hasher, range, injected, staging);
+                self.compression
+                    .compress_pairs_with(&children[..pairs_len], injected, parents);
+            } else {
+                self.compression
+                    .compress_pairs(&children[..pairs_len], parents);
+            }
+            children = layer;
+        }
+    }
+}
+
+/// The least number of nodes worth a step of their own: the instances of the widest back end.
+const NARROWEST: usize = 16;
+
+/// The part of each layer that one task writes.
+struct Subtree<'a> {
+    /// Index of the first bottom node.
+    first: usize,
+    layers: Vec<&'a mut [Digest]>,
+}
+
+/// Buffers that a worker keeps between tasks; empty unless smaller tables are injected.
+#[derive(Default)]
+struct Scratch {
+    digests: Vec<Digest>,
+    staging: Vec<KoalaBear>,
+}
+
+/// Where one layer is and how many of its digests are nodes; the others are padding.
+#[derive(Clone, Debug)]
+struct LayerShape {
+    stored: Range<usize>,
+    nodes_len: usize,
+}
+
+impl LayerShape {
+    /// The nodes among the `len` digests from `first` on.
+    fn nodes_in(&self, first: usize, len: usize) -> Range<usize> {
+        first..(first + len).min(self.nodes_len)
+    }
+}
+
+/// All digests of a binary tree in one slab, bottom layer first.
+#[derive(Debug)]
+pub(crate) struct Layers {
+    slab: Slab<Digest>,
+    shape: Vec<LayerShape>,
+}
+
+impl Layers {
+    fn allocate(height: usize, pages: Pages, spare: Option<Slab<Digest>>) -> Result<Self, Error> {
+        let mut shape = Vec::new();
+        let (mut nodes_len, mut start) = (height, 0);
+        loop {
+            // An odd layer gets a zero digest as the last right child.
+            let stored_len = if nodes_len == 1 {
+                1
+            } else {
+                nodes_len.next_multiple_of(2)
+            };
+            shape.push(LayerShape {
+                stored: start..start + stored_len,
+                nodes_len,
+            });
+            start += stored_len;
+            if nodes_len == 1 {
+                break;
+            }
+            nodes_len = stored_len / 2;
+        }
+        let slab = match spare {
+            Some(mut slab) => {
+                slab.set_len(start)?;
+                slab
+            }
+            None => Slab::zeroed(start, pages)?,
+        };
+        Ok(Self { slab, shape })
+    }
+
+    /// Layers, the bottom one and the root included.
+    pub(crate) fn len(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// The digests of layer `k` above the bottom, padding included.
+    pub(crate) fn layer(&self, k: usize) -> &[Digest] {
+        &self.slab[self.shape[k].stored.clone()]
+    }
+
+    /// The digest of the last layer.
+    pub(crate) fn root(&self) -> Digest {
+        self.layer(self.len() - 1)[0]
+    }
+
+    /// Digests of all layers.
+    pub(crate) fn digests_len(&self) -> usize {
+        self.shape.last().map_or(0, |layer| layer.stored.end)
+    }
+
+    pub(crate) fn into_slab(self) -> Slab<Digest> {
+        self.slab
+    }
+}

@@ -1,0 +1,188 @@
+//! lineth's multi-size tree: one tree over tables of different powers of two.
+//!
+//! The encoded rows of the largest table are hashed into the leaves. Every smaller table of e rows
+//! gives e / 2 auxiliary digests, each of an even row and the odd one after it, which belong to the
+//! level with e / 2 nodes: node(l, r) = C(l, r), and node(l, r, a) = C(C(l, r), a) where there is an
+//! auxiliary digest a. A smaller table of one row has no pair and does not enter the tree.
+//!
+//! A message is a header (a tag, the number of base columns, the number of extension columns), then
+//! the cells of the row or of both rows: the base columns in order, then the limbs of each extension
+//! column.
+//!
+//! Source: lineth-monorepo `prover-ray/crypto/koalabear/fri/{tree,commitment}.go`, the leaf format
+//! with header.
+
+use lanework_arch::memory::Slab;
+use lanework_field::KoalaBear;
+use lanework_hash::{Cell, Digest};
+
+use crate::layers::Layers;
+use crate::rows::Rows;
+use crate::{Builder, Error};
+
+/// First word of every message: ASCII `Lfri_lf1`, reduced.
+pub const LEAF_TAG: KoalaBear = KoalaBear::from_u64(0x4c66_7269_5f6c_6631);
+
+/// Limbs of a cell of an extension column.
+pub const EXT_DEGREE: usize = 6;
+
+/// A table with its numbers of base and extension columns, which enter the header.
+#[derive(Clone, Debug)]
+pub struct Table<'a> {
+    cells: crate::Table<'a>,
+    base_width: usize,
+    ext_width: usize,
+}
+
+impl<'a> Table<'a> {
+    /// The table whose columns are `base_width` base columns, then the limb columns of `ext_width`
+    /// extension columns.
+    ///
+    /// # Errors
+    /// [`Error::UnequalWidths`] if the table has another number of columns.
+    pub fn new(
+        cells: crate::Table<'a>,
+        base_width: usize,
+        ext_width: usize,
+    ) -> Result<Self, Error> {
+        let got = cells.columns().len();
+        if base_width + EXT_DEGREE * ext_width == got {
+            Ok(Self {
+                cells,
+                base_width,
+                ext_width,
+            })
+        } else {
+            Err(Error::UnequalWidths {
+                base_width,
+                ext_width,
+                got,
+            })
+        }
+    }
+
+    /// The header of its messages.
+    pub fn header(&self) -> [KoalaBear; 3] {
+        [
+            LEAF_TAG,
+            KoalaBear::from_u64(self.base_width as u64),
+            KoalaBear::from_u64(self.ext_width as u64),
+        ]
+    }
+
+    /// Rows of every column.
+    pub fn height(&self) -> usize {
+        self.cells.height()
+    }
+}
+
+/// The nodes of a multi-size tree.
+#[derive(Debug)]
+pub struct Tree {
+    layers: Layers,
+}
+
+impl Tree {
+    /// Builds the tree over `tables`, in any order of heights. `spare` is reused for the digests if
+    /// it is large enough.
+    ///
+    /// # Errors
+    /// Without tables or with one that has no columns; if a height is not a power of two or occurs
+    /// twice; [`Error::Memory`].
+    pub fn build(
+        builder: &Builder<'_>,
+        tables: &[Table<'_>],
+        spare: Option<Slab<Digest>>,
+    ) -> Result<Self, Error> {
+        let max_height = tables
+            .iter()
+            .map(Table::height)
+            .max()
+            .ok_or(Error::NoTables)?;
+        let mut seen = 0_usize;
+        for (index, table) in tables.iter().enumerate() {
+            let height = table.height();
+            if table.cells.columns().is_empty() {
+                return Err(Error::NoColumns { table: index });
+            }
+            if height == 0 {
+                return Err(Error::NoRows { table: index });
+            }
+            if !height.is_power_of_two() {
+                return Err(Error::HeightNotPowerOfTwo {
+                    table: index,
+                    height,
+                });
+            }
+            if seen & height != 0 {
+                return Err(Error::SameHeight {
+                    table: index,
+                    height,
+                });
+            }
+            seen |= height;
+        }
+        let mut rows: Vec<_> = (0..=max_height.ilog2()).map(|_| None).collect();
+        for table in tables {
+            let columns = table.cells.columns();
+            if table.height() == max_height {
+                let header = table.header().map(Cell::Constant);
+                let cells = columns.iter().map(|column| Cell::Column(column));
+                rows[0] = Some(Rows::Single(header.into_iter().chain(cells).collect()));
+            } else if table.height() > 1 {
+                // The layer of half as many nodes as the table has rows.
+                let layer = max_height.ilog2() - table.height().ilog2() + 1;
+                let prefix = table.header().to_vec();
+                rows[layer as usize] = Some(Rows::Pairs {
+                    prefix,
+                    columns: columns.to_vec(),
+                });
+            }
+        }
+        Ok(Self {
+            layers: builder.build(max_height, &rows, spare)?,
+        })
+    }
+
+    /// The digest at the top.
+    pub fn root(&self) -> Digest {
+        self.layers.root()
+    }
+
+    /// log2 of the number of leaves.
+    pub fn log_leaves(&self) -> u32 {
+        self.layers.len() as u32 - 1
+    }
+
+    /// The 2^`depth` nodes at `depth` below the root; the leaves are at [`Tree::log_leaves`].
+    ///
+    /// # Panics
+    /// If the tree is not that deep.
+    pub fn level(&self, depth: u32) -> &[Digest] {
+        assert!(
+            depth <= self.log_leaves(),
+            "a tree of {} levels has no {depth}",
+            self.layers.len()
+        );
+        self.layers.layer((self.log_leaves() - depth) as usize)
+    }
+
+    /// The node at `index` of the heap: the root at 0, the children of k at 2k + 1 and 2k + 2.
+    ///
+    /// # Panics
+    /// If the tree has no such node.
+    pub fn node(&self, index: usize) -> Digest {
+        let depth = (index + 1).ilog2();
+        self.level(depth)[index + 1 - (1 << depth)]
+    }
+
+    /// Nodes of all levels.
+    pub fn digests_len(&self) -> usize {
+        self.layers.digests_len()
+    }
+
+    /// The memory of the nodes, to be used again.
+    pub fn into_slab(self) -> Slab<Digest> {
+        self.layers.into_slab()
+    }
+}

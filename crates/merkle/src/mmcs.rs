@@ -1,0 +1,124 @@
+//! Plonky3's `MerkleTreeMmcs` with binary compression: one tree over tables of mixed heights.
+//!
+//! The rows of the tallest tables are hashed into the bottom layer, tables of equal height side by
+//! side in the order given. A layer of odd length is padded with a zero digest before its pairs are
+//! compressed. A shorter table belongs to the layer with as many nodes as it has rows, where node j
+//! becomes C(node j, H(row j)); so the heights allowed under a tallest of m are ceil(m / 2^k).
+//!
+//! Source: Plonky3 `merkle-tree/src/merkle_tree.rs`; digests are those of p3-merkle-tree 0.8.0.
+
+use std::cmp::Reverse;
+
+use lanework_arch::memory::Slab;
+use lanework_hash::{Cell, Digest};
+
+use crate::layers::Layers;
+use crate::rows::Rows;
+use crate::{Builder, Error, Table};
+
+/// The digest layers of a binary `MerkleTreeMmcs`.
+#[derive(Debug)]
+pub struct Tree {
+    layers: Layers,
+}
+
+impl Tree {
+    /// Builds the tree over `tables`, in any order of heights. `spare` is reused for the digests if
+    /// it is large enough.
+    ///
+    /// # Errors
+    /// Without tables or with one that has no rows or no columns; [`Error::IncompatibleHeight`] if
+    /// a height is not ceil(m / 2^k) for the greatest height m; [`Error::Memory`].
+    pub fn build(
+        builder: &Builder<'_>,
+        tables: &[Table<'_>],
+        spare: Option<Slab<Digest>>,
+    ) -> Result<Self, Error> {
+        let max_height = tables
+            .iter()
+            .map(Table::height)
+            .max()
+            .ok_or(Error::NoTables)?;
+        for (index, table) in tables.iter().enumerate() {
+            check(index, table, max_height)?;
+        }
+        let mut order: Vec<&Table<'_>> = tables.iter().collect();
+        order.sort_by_key(|table| Reverse(table.height()));
+        let mut rows: Vec<_> = (0..=ceil_log2(max_height)).map(|_| None).collect();
+        for group in order.chunk_by(|a, b| a.height() == b.height()) {
+            let cells = group
+                .iter()
+                .flat_map(|table| table.columns().iter().copied());
+            let layer = ceil_log2(max_height) - ceil_log2(group[0].height());
+            rows[layer] = Some(Rows::Single(cells.map(Cell::Column).collect()));
+        }
+        Ok(Self {
+            layers: builder.build(max_height, &rows, spare)?,
+        })
+    }
+
+    /// The digest at the top.
+    pub fn root(&self) -> Digest {
+        self.layers.root()
+    }
+
+    /// The commitment of Plonky3: the first 2^`cap_height` digests of the layer that far below the
+    /// root. In a tree that is lower, the bottom layer; in a layer that is shorter, all of it.
+    ///
+    /// Only heights that are not powers of two have such short layers, and p3-merkle-tree refuses
+    /// their caps from 0.8.0 on.
+    pub fn cap(&self, cap_height: u32) -> &[Digest] {
+        let below = (self.layers.len() - 1).min(cap_height as usize);
+        let layer = self.layers.layer(self.layers.len() - 1 - below);
+        &layer[..layer.len().min(1 << below)]
+    }
+
+    /// Digest layers, the bottom one and the root included.
+    pub fn layers_len(&self) -> usize {
+        self.layers.len()
+    }
+
+    /// The digests of layer `k` above the bottom, with their padding.
+    ///
+    /// # Panics
+    /// If `k` is not below [`Tree::layers_len`].
+    pub fn layer(&self, k: usize) -> &[Digest] {
+        self.layers.layer(k)
+    }
+
+    /// Digests of all layers.
+    pub fn digests_len(&self) -> usize {
+        self.layers.digests_len()
+    }
+
+    /// The memory of the digests, to be used again.
+    pub fn into_slab(self) -> Slab<Digest> {
+        self.layers.into_slab()
+    }
+}
+
+fn check(index: usize, table: &Table<'_>, max_height: usize) -> Result<(), Error> {
+    if table.columns().is_empty() {
+        return Err(Error::NoColumns { table: index });
+    }
+    let height = table.height();
+    if height == 0 {
+        return Err(Error::NoRows { table: index });
+    }
+    let below = ceil_log2(max_height) - ceil_log2(height);
+    let expected = ((max_height - 1) >> below) + 1;
+    if height == expected {
+        Ok(())
+    } else {
+        Err(Error::IncompatibleHeight {
+            table: index,
+            height,
+            max_height,
+            expected,
+        })
+    }
+}
+
+fn ceil_log2(len: usize) -> usize {
+    len.next_power_of_two().ilog2() as usize
+}
