@@ -12,49 +12,39 @@ use lanework_hash::{
     TruncatedPermutation,
 };
 use lanework_merkle::{Builder, Error, Table, lineth, mmcs};
+use lanework_testkit::cases::Rng;
+use lanework_testkit::isas;
+use lanework_testkit::vectors::{Vector, koalabear};
 use p3_commit::Mmcs as _;
 use p3_field::PrimeField32 as _;
 use p3_matrix::dense::RowMajorMatrix;
 use serde_json::Value;
 
-/// `SplitMix64`.
-struct Rng(u64);
+/// Columns of random cells, zeros and p - 1 among them.
+fn random_columns(rng: &mut Rng, width: usize, height: usize) -> Vec<Vec<KoalaBear>> {
+    let mut cell = || match rng.next_u64() {
+        word if word % 61 == 0 => KoalaBear::ZERO,
+        word if word % 61 == 1 => KoalaBear::NEG_ONE,
+        word => KoalaBear::from_u64(word),
+    };
+    (0..width)
+        .map(|_| (0..height).map(|_| cell()).collect())
+        .collect()
+}
 
-impl Rng {
-    fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.word() % bound as u64) as usize
-    }
-
-    /// Columns of random cells, zeros and p - 1 among them.
-    fn columns(&mut self, width: usize, height: usize) -> Vec<Vec<KoalaBear>> {
-        let mut cell = || match self.word() {
-            word if word % 61 == 0 => KoalaBear::ZERO,
-            word if word % 61 == 1 => KoalaBear::NEG_ONE,
-            word => KoalaBear::from_u64(word),
-        };
-        (0..width)
-            .map(|_| (0..height).map(|_| cell()).collect())
-            .collect()
-    }
+fn below(rng: &mut Rng, bound: usize) -> usize {
+    rng.in_range(0..bound)
 }
 
 fn table(columns: &[Vec<KoalaBear>]) -> Table<'_> {
     Table::new(columns.iter().map(Vec::as_slice).collect()).unwrap()
 }
 
-/// Every kernel of this machine, announced once for each test that asks.
-fn choices(test: &str) -> Vec<Choice> {
+/// One choice for each kernel of this machine, reported.
+fn choices(suite: &str) -> Vec<Choice> {
     let choices = Poseidon2::<16>::available();
     let names: Vec<_> = choices.iter().map(ToString::to_string).collect();
-    println!("{test}: instruction sets exercised: {}", names.join(" "));
+    isas::report(suite, &names);
     choices
 }
 
@@ -79,35 +69,13 @@ impl Modes {
     }
 }
 
-fn digest(value: &Value) -> [u32; 8] {
-    serde_json::from_value(value.clone()).unwrap()
-}
-
-fn digests(value: &Value) -> Vec<[u32; 8]> {
-    serde_json::from_value(value.clone()).unwrap()
-}
-
 fn canonical(digests: &[Digest]) -> Vec<[u32; 8]> {
     digests.iter().map(|digest| digest.to_canonical()).collect()
 }
 
-fn vectors(prefix: &str) -> Vec<Value> {
-    let file: Value = serde_json::from_str(include_str!("vectors.json")).unwrap();
-    let all = file["vectors"].as_array().unwrap().clone();
-    let named = |vector: &Value| vector["name"].as_str().unwrap().starts_with(prefix);
-    let found: Vec<_> = all.into_iter().filter(named).collect();
-    assert!(!found.is_empty(), "{prefix}");
-    found
-}
-
 /// The columns of a list of rows of canonical integers.
-fn transposed(rows: &Value) -> Vec<Vec<KoalaBear>> {
-    let rows: Vec<Vec<u32>> = serde_json::from_value(rows.clone()).unwrap();
-    let column = |i: usize| {
-        rows.iter()
-            .map(|row| KoalaBear::from_canonical(row[i]).unwrap())
-            .collect()
-    };
+fn transposed(rows: &[Vec<u32>]) -> Vec<Vec<KoalaBear>> {
+    let column = |i: usize| rows.iter().map(|row| KoalaBear::new(row[i])).collect();
     (0..rows[0].len()).map(column).collect()
 }
 
@@ -115,98 +83,102 @@ fn transposed(rows: &Value) -> Vec<Vec<KoalaBear>> {
 fn published_plonky3_trees() {
     let modes = Modes::new(Choice::best());
     let builder = Builder::new(&modes.narrow, &modes.truncated);
-    for vector in vectors("p3_tree") {
-        let name = vector["name"].as_str().unwrap();
-        let matrices: Vec<_> = vector["input"]["matrices_rows"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(transposed)
-            .collect();
+    // Trees of other arities are not built here.
+    let binary = |vector: &&Vector| vector.input::<usize>("arity") == 2;
+    let mut checked = 0;
+    for vector in koalabear().with_prefix("p3_tree").filter(binary) {
+        let name = &vector.name;
+        let matrices: Vec<Vec<Vec<u32>>> = vector.input("matrices_rows");
+        let matrices: Vec<_> = matrices.iter().map(|rows| transposed(rows)).collect();
         let tables: Vec<_> = matrices.iter().map(|columns| table(columns)).collect();
         let tree = mmcs::Tree::build(&builder, &tables, None).unwrap();
-        let output = &vector["output"];
         assert_eq!(
             tree.root().to_canonical(),
-            digest(&output["root"]),
+            vector.output::<[u32; 8]>("root"),
             "{name}"
         );
         let lens: Vec<usize> = (0..tree.layers_len())
             .map(|k| tree.layer(k).len())
             .collect();
-        assert_eq!(serde_json::json!(lens), output["layer_lengths"], "{name}");
+        assert_eq!(lens, vector.output::<Vec<usize>>("layer_lengths"), "{name}");
+        let digests = |key: &str| vector.output::<Vec<[u32; 8]>>(key);
         for (key, k) in [("leaves", 0), ("layer_1", 1)] {
-            if output.get(key).is_some() {
-                assert_eq!(canonical(tree.layer(k)), digests(&output[key]), "{name}");
+            if vector.outputs().contains_key(key) {
+                assert_eq!(canonical(tree.layer(k)), digests(key), "{name}");
             }
         }
         for (key, height) in [("cap_height_1", 1), ("cap_height_2", 2)] {
-            if output.get(key).is_some() {
-                assert_eq!(canonical(tree.cap(height)), digests(&output[key]), "{name}");
+            if vector.outputs().contains_key(key) {
+                assert_eq!(canonical(tree.cap(height)), digests(key), "{name}");
             }
         }
+        checked += 1;
     }
+    assert_eq!(checked, 7);
 }
 
 #[test]
 fn published_lineth_leaves_and_nodes() {
+    #[derive(serde::Deserialize)]
+    struct Row {
+        base: Vec<u32>,
+        ext: Vec<[u32; 6]>,
+    }
+
     let Modes { chain, .. } = Modes::new(Choice::best());
-    for vector in vectors("lineth_leaf") {
-        let input = &vector["input"];
-        let rows: Vec<Vec<u32>> = input["rows"]
-            .as_array()
-            .unwrap()
-            .iter()
+    let builder = Builder::new(&chain, &chain);
+    for name in [
+        "lineth_leaf_header",
+        "lineth_leaf_pair",
+        "lineth_leaf_16_base_columns",
+    ] {
+        let vector = koalabear().get(name);
+        let rows: Vec<Row> = vector.input("rows");
+        let rows: Vec<Vec<u32>> = rows
+            .into_iter()
             .map(|row| {
-                let base: Vec<u32> = serde_json::from_value(row["base"].clone()).unwrap();
-                let ext: Vec<Vec<u32>> = serde_json::from_value(row["ext"].clone()).unwrap();
-                base.into_iter().chain(ext.into_iter().flatten()).collect()
+                row.base
+                    .into_iter()
+                    .chain(row.ext.into_iter().flatten())
+                    .collect()
             })
             .collect();
-        let width = |key: &str| input[key].as_u64().unwrap() as usize;
-        let columns = transposed(&serde_json::json!(rows));
-        let small =
-            lineth::Table::new(table(&columns), width("base_width"), width("ext_width")).unwrap();
-        // One row is a leaf of a tree of its own; two are an auxiliary digest under a larger table.
-        let got = if rows.len() == 1 {
-            lineth::Tree::build(&Builder::new(&chain, &chain), &[small], None)
-                .unwrap()
-                .root()
+        let columns = transposed(&rows);
+        let widths = (vector.input("base_width"), vector.input("ext_width"));
+        let small = lineth::Table::new(table(&columns), widths.0, widths.1).unwrap();
+        let expected = Digest(vector.output::<[u32; 8]>("digest").map(KoalaBear::new));
+        if rows.len() == 1 {
+            // One row is the leaf of a tree of its own.
+            assert_eq!(
+                lineth::Tree::build(&builder, &[small], None)
+                    .unwrap()
+                    .root(),
+                expected
+            );
         } else {
-            let message: Vec<_> = small
-                .header()
-                .into_iter()
-                .chain(rows.into_iter().flatten().map(KoalaBear::new))
-                .collect();
-            let large = vec![vec![KoalaBear::ONE; 4]];
-            let large = lineth::Table::new(table(&large), 1, 0).unwrap();
-            let alone = lineth::Tree::build(&Builder::new(&chain, &chain), &[large.clone()], None);
-            let both = lineth::Tree::build(&Builder::new(&chain, &chain), &[small, large], None);
-            let aux = chain.hash_slice(&message);
-            // Height 2 belongs to the root.
-            let expected = chain.compress(&alone.unwrap().root(), &aux);
-            assert_eq!(both.unwrap().root(), expected);
-            aux
-        };
-        assert_eq!(
-            got.to_canonical(),
-            digest(&vector["output"]["digest"]),
-            "{}",
-            vector["name"]
-        );
+            // Two rows are an auxiliary digest of the root under any larger table.
+            let columns = vec![vec![KoalaBear::ONE; 4]];
+            let large = lineth::Table::new(table(&columns), 1, 0).unwrap();
+            let alone = lineth::Tree::build(&builder, std::slice::from_ref(&large), None);
+            let both = lineth::Tree::build(&builder, &[small, large], None);
+            let root = chain.compress(&alone.unwrap().root(), &expected);
+            assert_eq!(both.unwrap().root(), root, "{name}");
+        }
     }
-    for vector in vectors("lineth_node") {
-        let input = &vector["input"];
-        let read = |key: &str| Digest(digest(&input[key]).map(KoalaBear::new));
-        let mut node = chain.compress(&read("left"), &read("right"));
-        if !input["aux"].is_null() {
-            node = chain.compress(&node, &read("aux"));
+    for vector in koalabear().with_prefix("lineth_node") {
+        let read = |key: &str| {
+            let words: Option<[u32; 8]> = vector.input(key);
+            words.map(|words| Digest(words.map(KoalaBear::new)))
+        };
+        let mut node = chain.compress(&read("left").unwrap(), &read("right").unwrap());
+        if let Some(aux) = read("aux") {
+            node = chain.compress(&node, &aux);
         }
         assert_eq!(
             node.to_canonical(),
-            digest(&vector["output"]["digest"]),
+            vector.output::<[u32; 8]>("digest"),
             "{}",
-            vector["name"]
+            vector.name
         );
     }
 }
@@ -291,34 +263,34 @@ mod oracle {
 fn every_layer_and_cap_is_that_of_plonky3() {
     let modes: Vec<Modes> = choices("mmcs").into_iter().map(Modes::new).collect();
     for seed in 0..60_u64 {
-        let mut rng = Rng(seed);
+        let mut rng = Rng::new(seed);
         // Mostly small trees of any height, now and then one that needs several climbs.
         let max_height = match seed % 6 {
-            0 => 1 + rng.below(9),
-            1 => 1 << rng.below(9),
-            2 => 2000 + rng.below(3000),
-            _ => 1 + rng.below(700),
+            0 => 1 + below(&mut rng, 9),
+            1 => 1 << below(&mut rng, 9),
+            2 => 2000 + below(&mut rng, 3000),
+            _ => 1 + below(&mut rng, 700),
         };
         let mut tables: Vec<Vec<Vec<KoalaBear>>> = Vec::new();
         let mut height = max_height;
         loop {
             let count = if height == max_height {
-                1 + rng.below(2)
+                1 + below(&mut rng, 2)
             } else {
-                rng.below(3).min(rng.below(3))
+                below(&mut rng, 3).min(below(&mut rng, 3))
             };
             for _ in 0..count {
-                let width = 1 + rng.below(20);
-                let position = rng.below(tables.len() + 1);
-                tables.insert(position, rng.columns(width, height));
+                let width = 1 + below(&mut rng, 20);
+                let position = below(&mut rng, tables.len() + 1);
+                tables.insert(position, random_columns(&mut rng, width, height));
             }
             if height == 1 {
                 break;
             }
             height = height.div_ceil(2);
         }
-        let caps: Vec<u32> = (0..4).map(|_| rng.below(14) as u32).collect();
-        let wide = rng.below(2) == 1;
+        let caps: Vec<u32> = (0..4).map(|_| below(&mut rng, 14) as u32).collect();
+        let wide = below(&mut rng, 2) == 1;
         let heights: Vec<_> = tables.iter().map(|columns| columns[0].len()).collect();
         let shown = format!("seed {seed}, heights {heights:?}");
         let (expected_layers, expected_caps) = oracle::trees(wide, &tables, &caps);
@@ -389,19 +361,19 @@ fn lineth_trees_follow_their_definition() {
         .map(|c| Modes::new(c).chain)
         .collect();
     for seed in 0..40_u64 {
-        let mut rng = Rng(seed);
-        let log_max = rng.below(11);
+        let mut rng = Rng::new(seed);
+        let log_max = below(&mut rng, 11);
         let mut tables = Vec::new();
         for log_height in (0..=log_max).rev() {
-            if log_height == log_max || rng.below(2) == 0 {
-                let (base_width, ext_width) = (rng.below(12), rng.below(4));
+            if log_height == log_max || below(&mut rng, 2) == 0 {
+                let (base_width, ext_width) = (below(&mut rng, 12), below(&mut rng, 4));
                 let base_width = if ext_width == 0 {
                     base_width.max(1)
                 } else {
                     base_width
                 };
-                let columns = rng.columns(base_width + 6 * ext_width, 1 << log_height);
-                tables.insert(rng.below(tables.len() + 1), (columns, ext_width));
+                let columns = random_columns(&mut rng, base_width + 6 * ext_width, 1 << log_height);
+                tables.insert(below(&mut rng, tables.len() + 1), (columns, ext_width));
             }
         }
         let views: Vec<_> = tables
@@ -413,7 +385,10 @@ fn lineth_trees_follow_their_definition() {
             .collect();
         let oracle = Modes::new(Choice::portable()).chain;
         let expected_root = defined(&oracle, &tables, 0, 0);
-        let (depth, index) = (rng.below(log_max + 1) as u32, rng.below(1 << log_max));
+        let (depth, index) = (
+            below(&mut rng, log_max + 1) as u32,
+            below(&mut rng, 1 << log_max),
+        );
         let index = index % (1 << depth);
         let expected_node = defined(&oracle, &tables, depth, index);
         for (which, chain) in chains.iter().enumerate() {
@@ -441,7 +416,7 @@ fn used_memory_does_not_show() {
     } = Modes::new(Choice::best());
     let builder = Builder::new(&narrow, &truncated);
     let build = |height: usize, spare: Option<Slab<Digest>>| {
-        let columns = Rng(7).columns(3, height);
+        let columns = random_columns(&mut Rng::new(7), 3, height);
         mmcs::Tree::build(&builder, &[table(&columns)], spare).unwrap()
     };
     // From larger, so that padding falls on digests; then to larger again.
