@@ -8,17 +8,17 @@ use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Why a file could not be read.
+/// Why a file could not be read. The message is complete: it holds what the system said.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The system does not open it.
-    #[error("cannot open {}: {source}", path.display())]
+    #[error("cannot open {}: {reason}", path.display())]
     Open {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        reason: io::Error,
     },
     /// It is a folder, a pipe or a device, which have no positions to read at.
     #[error("not a regular file: {}", path.display())]
@@ -42,14 +42,14 @@ pub enum Error {
         got: usize,
     },
     /// The system does not read it.
-    #[error("cannot read {} at offset {offset}: {source}", path.display())]
+    #[error("cannot read {} at offset {offset}: {reason}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
         /// Where the read failed.
         offset: u64,
         /// What the system said.
-        source: io::Error,
+        reason: io::Error,
     },
 }
 
@@ -88,13 +88,13 @@ impl PositionedFile {
         let path = path.into();
         // Before opening, since opening a pipe waits for its writer.
         match fs::metadata(&path) {
-            Err(source) => return Err(Error::Open { path, source }),
+            Err(reason) => return Err(Error::Open { path, reason }),
             Ok(metadata) if !metadata.is_file() => return Err(Error::NotRegular { path }),
             Ok(_) => {}
         }
         let opened = File::open(&path).and_then(|file| Ok((file.metadata()?, file)));
         match opened {
-            Err(source) => Err(Error::Open { path, source }),
+            Err(reason) => Err(Error::Open { path, reason }),
             Ok((metadata, file)) => Ok(Self {
                 path,
                 handle: Handle::new(file),
@@ -139,11 +139,11 @@ impl PositionedFile {
                 }
                 Ok(count) => got += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(source) => {
+                Err(reason) => {
                     return Err(Error::Read {
                         path: self.path.clone(),
                         offset: position,
-                        source,
+                        reason,
                     });
                 }
             }
