@@ -1,0 +1,592 @@
+//! AVX-512 with IFMA: eight instances in 64-bit lanes, two such batches per step.
+#![expect(
+    unsafe_code,
+    reason = "vector instructions, and rows read and written through pointers"
+)]
+
+use core::arch::x86_64::*;
+
+use lanework_arch::Avx512Ifma;
+use lanework_field::KoalaBear;
+use lanework_field::koala::spec::P;
+
+use super::RoundConstants;
+use super::lazy52::{
+    Constants, Internal, MINUS_INVERSE_P, MINUS_P, Multiplier, RECIPROCAL, Split, Split16, Split24,
+    Words, back, front, internal_rounds,
+};
+use super::table::{Absorb, CellSource, Feed, Many, Pairs};
+use crate::Digest;
+
+/// Instances in a vector.
+const LANES: usize = 8;
+
+/// Groups of two batches that absorb a block of columns before the next block is read: tables of
+/// many columns are then read in runs of several cache lines.
+const GROUPS: usize = 4;
+
+/// Eight words; exists only where the token did, so that its arithmetic is safe.
+#[derive(Copy, Clone)]
+#[repr(transparent)]
+struct V(__m512i);
+
+/// `acc + lo52(x * y)`.
+#[inline(always)]
+fn low(acc: __m512i, x: __m512i, y: __m512i) -> __m512i {
+    // SAFETY: feature: called on the contents of `V` only, which exist where the token did.
+    unsafe { _mm512_madd52lo_epu64(acc, x, y) }
+}
+
+/// `acc + hi52(x * y)`.
+#[inline(always)]
+fn high(acc: __m512i, x: __m512i, y: __m512i) -> __m512i {
+    // SAFETY: feature: called on the contents of `V` only, which exist where the token did.
+    unsafe { _mm512_madd52hi_epu64(acc, x, y) }
+}
+
+impl Words for V {
+    type Token = Avx512Ifma;
+
+    #[inline(always)]
+    fn constant(_: Avx512Ifma, value: &u64) -> Self {
+        // SAFETY: feature: the token.
+        Self(unsafe { _mm512_set1_epi64(*value as i64) })
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: feature: a `V` exists only where the token did.
+        Self(unsafe { _mm512_add_epi64(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        // SAFETY: feature: a `V` exists only where the token did.
+        Self(unsafe { _mm512_sub_epi64(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn add_multiple(self, token: Avx512Ifma, x: Self, factor: &u64) -> Self {
+        Self(low(self.0, x.0, Self::constant(token, factor).0))
+    }
+
+    #[inline(always)]
+    fn add_cube(self, token: Avx512Ifma, x: Self) -> Self {
+        let constant = |value: &u64| Self::constant(token, value).0;
+        let (x, zero, p) = (x.0, constant(&0), constant(&u64::from(P)));
+        let m = low(zero, x, constant(&MINUS_INVERSE_P));
+        let square = high(high(constant(&1), x, x), low(zero, x, m), p);
+        Self(high(high(self.0, square, x), low(zero, square, m), p))
+    }
+
+    #[inline(always)]
+    fn add_product(self, token: Avx512Ifma, x: Self, multiplier: &Multiplier) -> Self {
+        let constant = |value: &u64| Self::constant(token, value).0;
+        let quotient = high(constant(&0), x.0, constant(&multiplier.quotient));
+        let product = low(self.0, x.0, constant(&multiplier.value));
+        Self(low(product, quotient, constant(&MINUS_P)))
+    }
+
+    #[inline(always)]
+    fn reduce(self, token: Avx512Ifma) -> Self {
+        let constant = |value: &u64| Self::constant(token, value).0;
+        let quotient = high(constant(&0), self.0, constant(&RECIPROCAL));
+        Self(low(self.0, quotient, constant(&MINUS_P)))
+    }
+}
+
+/// One parameter set for this instruction set.
+pub(super) struct Ifma<S, const WIDTH: usize, const PAIRS: usize, const SINGLES: usize> {
+    token: Avx512Ifma,
+    constants: Constants<WIDTH, PAIRS, SINGLES>,
+    /// Added to a block word to bias it as the state word it becomes in a chain (width 16).
+    rebias: [u64; LANES],
+    /// Added to a biased block word for the word itself plus p.
+    unbias: [u64; LANES],
+    split: core::marker::PhantomData<fn() -> S>,
+}
+
+pub(super) type Ifma16 = Ifma<Split16, 16, 6, 1>;
+pub(super) type Ifma24 = Ifma<Split24, 24, 9, 3>;
+
+impl<S, const WIDTH: usize, const PAIRS: usize, const SINGLES: usize> Ifma<S, WIDTH, PAIRS, SINGLES>
+where
+    S: Split<WIDTH, PAIRS, SINGLES>,
+{
+    /// The back end, or `None` if the number of partial rounds is outside what the lazy words
+    /// allow.
+    pub(super) fn new(token: Avx512Ifma, constants: &RoundConstants<WIDTH>) -> Option<Self> {
+        let constants = Constants::new::<S>(constants)?;
+        let p = u64::from(P);
+        let input = constants.input;
+        Some(Self {
+            token,
+            rebias: core::array::from_fn(|i| (input[i] + p - input[LANES + i]) % p),
+            unbias: core::array::from_fn(|i| p - input[LANES + i]),
+            constants,
+            split: core::marker::PhantomData,
+        })
+    }
+
+    /// Permutes two batches: from biased input words to outputs at the output factor.
+    #[inline(always)]
+    fn permute_batches(&self, batches: &mut [[V; WIDTH]; 2]) {
+        let [a, b] = batches;
+        // SAFETY: feature: the token.
+        unsafe {
+            let mut internal = [
+                front_entry(self.token, self, a),
+                front_entry(self.token, self, b),
+            ];
+            internal_entry(self.token, self, &mut internal);
+            back_entry(self.token, self, &internal[0], a);
+            back_entry(self.token, self, &internal[1], b);
+        }
+    }
+
+    /// `acc` plus the output word `x` at the factor of Montgomery words, below `acc + 2p`.
+    #[inline(always)]
+    fn output(&self, acc: V, x: V) -> V {
+        acc.add_product(self.token, x, &self.constants.output)
+    }
+
+    #[inline(always)]
+    fn constant(&self, value: &u64) -> V {
+        V::constant(self.token, value)
+    }
+}
+
+// One function for each part, called twice per step, so that all the code of a permutation stays in
+// the cache of decoded instructions.
+
+/// # Safety
+/// The CPU has the features: the token vouches for them.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline(never)]
+unsafe fn front_entry<S, const WIDTH: usize, const PAIRS: usize, const SINGLES: usize>(
+    token: Avx512Ifma,
+    this: &Ifma<S, WIDTH, PAIRS, SINGLES>,
+    state: &mut [V; WIDTH],
+) -> Internal<V, PAIRS, SINGLES>
+where
+    S: Split<WIDTH, PAIRS, SINGLES>,
+{
+    front::<S, V, WIDTH, PAIRS, SINGLES>(token, &this.constants, state)
+}
+
+/// # Safety
+/// The CPU has the features: the token vouches for them.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline(never)]
+unsafe fn internal_entry<S, const WIDTH: usize, const PAIRS: usize, const SINGLES: usize>(
+    token: Avx512Ifma,
+    this: &Ifma<S, WIDTH, PAIRS, SINGLES>,
+    batches: &mut [Internal<V, PAIRS, SINGLES>; 2],
+) {
+    internal_rounds(token, &this.constants, batches);
+}
+
+/// # Safety
+/// The CPU has the features: the token vouches for them.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline(never)]
+unsafe fn back_entry<S, const WIDTH: usize, const PAIRS: usize, const SINGLES: usize>(
+    token: Avx512Ifma,
+    this: &Ifma<S, WIDTH, PAIRS, SINGLES>,
+    internal: &Internal<V, PAIRS, SINGLES>,
+    state: &mut [V; WIDTH],
+) where
+    S: Split<WIDTH, PAIRS, SINGLES>,
+{
+    back::<S, V, WIDTH, PAIRS, SINGLES>(token, &this.constants, internal, state);
+}
+
+/// Eight words of a column, from `source` on.
+///
+/// # Safety
+/// The features; eight words are readable.
+#[inline(always)]
+unsafe fn load_column(source: *const KoalaBear) -> V {
+    // SAFETY: as the caller vouches.
+    V(unsafe { _mm512_cvtepu32_epi64(_mm256_loadu_si256(source.cast())) })
+}
+
+/// Transposes 64-bit words between vectors 0..4 of eight rows given as halves: `rows[r]` holds words
+/// 0..4 of row r and words 0..4 of row r + 4; result k holds word k of rows 0..8.
+///
+/// # Safety
+/// The features.
+#[inline(always)]
+unsafe fn transpose_4x8(rows: [__m512i; 4]) -> [__m512i; 4] {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        // Words 0 and 2 (then 1 and 3) of rows 0, 1 | 4, 5, and of rows 2, 3 | 6, 7.
+        let even01 = _mm512_unpacklo_epi64(rows[0], rows[1]);
+        let odd01 = _mm512_unpackhi_epi64(rows[0], rows[1]);
+        let even23 = _mm512_unpacklo_epi64(rows[2], rows[3]);
+        let odd23 = _mm512_unpackhi_epi64(rows[2], rows[3]);
+        let first = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
+        let second = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+        [
+            _mm512_permutex2var_epi64(even01, first, even23),
+            _mm512_permutex2var_epi64(odd01, first, odd23),
+            _mm512_permutex2var_epi64(even01, second, even23),
+            _mm512_permutex2var_epi64(odd01, second, odd23),
+        ]
+    }
+}
+
+/// The eight words of eight digests, `stride` digests apart, in lanes.
+///
+/// # Safety
+/// The features; the digests are readable.
+#[inline(always)]
+unsafe fn load_digests(source: *const Digest, stride: usize) -> [V; LANES] {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        let row = |r: usize| _mm256_loadu_si256(source.add(r * stride).cast());
+        let rows = |r: usize| _mm512_inserti64x4(_mm512_castsi256_si512(row(r)), row(r + 4), 1);
+        let pairs = transpose_4x8([rows(0), rows(1), rows(2), rows(3)]);
+        let mask = _mm512_set1_epi64(0xffff_ffff);
+        core::array::from_fn(|i| {
+            V(if i % 2 == 0 {
+                _mm512_and_si512(pairs[i / 2], mask)
+            } else {
+                _mm512_srli_epi64(pairs[i / 2], 32)
+            })
+        })
+    }
+}
+
+/// Writes eight digests from their words in lanes, each below 2p.
+///
+/// # Safety
+/// The features; the digests are writable.
+#[inline(always)]
+unsafe fn store_digests(words: &[V; LANES], target: *mut Digest) {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        let p = _mm512_set1_epi32(P as i32);
+        let pair = |k: usize| {
+            let (even, odd) = (words[2 * k].0, words[2 * k + 1].0);
+            // The low halves of `odd` go to the high halves.
+            let both = _mm512_mask_shuffle_epi32(even, 0xaaaa, odd, 0b10_10_00_00);
+            _mm512_min_epu32(both, _mm512_sub_epi32(both, p))
+        };
+        let pairs = [pair(0), pair(1), pair(2), pair(3)];
+        // 128-bit parts: words 0..4 and 4..8 of the even rows, then of the odd rows.
+        let even_low = _mm512_unpacklo_epi64(pairs[0], pairs[1]);
+        let odd_low = _mm512_unpackhi_epi64(pairs[0], pairs[1]);
+        let even_high = _mm512_unpacklo_epi64(pairs[2], pairs[3]);
+        let odd_high = _mm512_unpackhi_epi64(pairs[2], pairs[3]);
+        let first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+        let second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+        let rows_02 = _mm512_permutex2var_epi64(even_low, first, even_high);
+        let rows_46 = _mm512_permutex2var_epi64(even_low, second, even_high);
+        let rows_13 = _mm512_permutex2var_epi64(odd_low, first, odd_high);
+        let rows_57 = _mm512_permutex2var_epi64(odd_low, second, odd_high);
+        let store = |row: usize, both: __m512i| {
+            _mm512_storeu_si512(target.add(row).cast(), both);
+        };
+        store(0, _mm512_shuffle_i64x2(rows_02, rows_13, 0b01_00_01_00));
+        store(2, _mm512_shuffle_i64x2(rows_02, rows_13, 0b11_10_11_10));
+        store(4, _mm512_shuffle_i64x2(rows_46, rows_57, 0b01_00_01_00));
+        store(6, _mm512_shuffle_i64x2(rows_46, rows_57, 0b11_10_11_10));
+    }
+}
+
+impl<S, const WIDTH: usize, const PAIRS: usize, const SINGLES: usize> Ifma<S, WIDTH, PAIRS, SINGLES>
+where
+    S: Split<WIDTH, PAIRS, SINGLES>,
+{
+    /// # Safety
+    /// The features; `states` is a multiple of two batches.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+    unsafe fn permute_entry(&self, states: &mut [[KoalaBear; WIDTH]]) {
+        let zero = self.constant(&0);
+        for states in states.chunks_exact_mut(2 * LANES) {
+            let mut batches = [[zero; WIDTH]; 2];
+            for (batch, rows) in batches.iter_mut().zip(states.chunks_exact(LANES)) {
+                for lane in 0..WIDTH {
+                    let words: [KoalaBear; LANES] = core::array::from_fn(|row| rows[row][lane]);
+                    // SAFETY: feature: the token. bounds: an array of eight words.
+                    let words = unsafe { load_column(words.as_ptr()) };
+                    batch[lane] = words.add(self.constant(&self.constants.input[lane]));
+                }
+            }
+            self.permute_batches(&mut batches);
+            for (batch, rows) in batches.iter().zip(states.chunks_exact_mut(LANES)) {
+                for first in (0..WIDTH).step_by(LANES) {
+                    let words = core::array::from_fn(|i| self.output(zero, batch[first + i]));
+                    let mut digests = [Digest::ZERO; LANES];
+                    // SAFETY: feature: the token. bounds: an array of eight digests.
+                    unsafe { store_digests(&words, digests.as_mut_ptr()) };
+                    for (row, digest) in rows.iter_mut().zip(digests) {
+                        row[first..first + LANES].copy_from_slice(&digest.0);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Digests of `groups` times two batches of rows by the sponge.
+    ///
+    /// # Safety
+    /// The features; as [`Many::hash_rows`] for rows `first_row ..` and digests from `out` on.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+    unsafe fn sponge_entry(
+        &self,
+        rate: usize,
+        cells: &[CellSource],
+        first_row: usize,
+        groups: usize,
+        out: *mut Digest,
+    ) {
+        let input = &self.constants.input;
+        let zero = self.constant(&0);
+        let initial: [V; WIDTH] = core::array::from_fn(|lane| self.constant(&input[lane]));
+        let mut states = [[initial; 2]; GROUPS];
+        let mut blocks = cells.chunks(rate).peekable();
+        while let Some(block) = blocks.next() {
+            // Lanes that the next block overwrites need not be carried over.
+            let kept = blocks.peek().map(|next| next.len());
+            for (group, batches) in states[..groups].iter_mut().enumerate() {
+                for (half, batch) in batches.iter_mut().enumerate() {
+                    let row = first_row + (2 * group + half) * LANES;
+                    for (lane, cell) in block.iter().enumerate() {
+                        // SAFETY: feature: the token. bounds: the caller vouches for the rows.
+                        let words = unsafe { load_column(cell.base.add(row * cell.step)) };
+                        batch[lane] = words.add(self.constant(&input[lane]));
+                    }
+                }
+                self.permute_batches(batches);
+                for (half, batch) in batches.iter_mut().enumerate() {
+                    if let Some(kept) = kept {
+                        for lane in kept..WIDTH {
+                            batch[lane] = self.output(self.constant(&input[lane]), batch[lane]);
+                        }
+                    } else {
+                        let words = core::array::from_fn(|i| self.output(zero, batch[i]));
+                        // SAFETY: feature: the token. bounds: the caller vouches for the digests.
+                        unsafe { store_digests(&words, out.add((2 * group + half) * LANES)) };
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Ifma16 {
+    /// The state words that a permuted batch leaves in a chain: the upper half plus the block.
+    #[inline(always)]
+    fn chained(&self, batch: &[V; 16], block: &[V; LANES]) -> [V; LANES] {
+        core::array::from_fn(|i| {
+            self.output(
+                block[i].add(self.constant(&self.rebias[i])),
+                batch[LANES + i],
+            )
+        })
+    }
+
+    /// The digest words of a permuted batch with feed-forward of its block.
+    #[inline(always)]
+    fn forwarded(&self, batch: &[V; 16], block: &[V; LANES]) -> [V; LANES] {
+        core::array::from_fn(|i| {
+            self.output(
+                block[i].add(self.constant(&self.unbias[i])),
+                batch[LANES + i],
+            )
+            .reduce(self.token)
+        })
+    }
+
+    #[inline(always)]
+    fn biased(&self, words: &[V; LANES], first: usize) -> [V; LANES] {
+        core::array::from_fn(|i| words[i].add(self.constant(&self.constants.input[first + i])))
+    }
+
+    /// Digests of `groups` times two batches of rows by the chain.
+    ///
+    /// # Safety
+    /// As [`Ifma::sponge_entry`].
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+    unsafe fn chain_entry(
+        &self,
+        cells: &[CellSource],
+        first_row: usize,
+        groups: usize,
+        out: *mut Digest,
+    ) {
+        let input = &self.constants.input;
+        let initial: [V; LANES] = core::array::from_fn(|lane| self.constant(&input[lane]));
+        let mut states = [[initial; 2]; GROUPS];
+        let mut blocks = cells.chunks_exact(LANES).peekable();
+        while let Some(block) = blocks.next() {
+            let last = blocks.peek().is_none();
+            for (group, states) in states[..groups].iter_mut().enumerate() {
+                let mut batches = [[self.constant(&0); 16]; 2];
+                let mut words = [[self.constant(&0); LANES]; 2];
+                for half in 0..2 {
+                    let row = first_row + (2 * group + half) * LANES;
+                    words[half] = self.biased(
+                        &core::array::from_fn(|i| {
+                            // SAFETY: feature: the token. bounds: the caller vouches for the rows.
+                            unsafe { load_column(block[i].base.add(row * block[i].step)) }
+                        }),
+                        LANES,
+                    );
+                    batches[half][..LANES].copy_from_slice(&states[half]);
+                    batches[half][LANES..].copy_from_slice(&words[half]);
+                }
+                self.permute_batches(&mut batches);
+                for half in 0..2 {
+                    if last {
+                        let digests = self.forwarded(&batches[half], &words[half]);
+                        // SAFETY: feature: the token. bounds: the caller vouches for the digests.
+                        unsafe { store_digests(&digests, out.add((2 * group + half) * LANES)) };
+                    } else {
+                        states[half] = self.chained(&batches[half], &words[half]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// The features; as [`Many::compress`], with a count that is a multiple of two batches.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+    unsafe fn compress_entry(&self, feed: Feed, pairs: &Pairs) {
+        let zero = self.constant(&0);
+        for first in (0..pairs.count).step_by(2 * LANES) {
+            let mut batches = [[zero; 16]; 2];
+            let mut rights = [[zero; LANES]; 2];
+            for half in 0..2 {
+                let at = (first + half * LANES) * pairs.stride;
+                // SAFETY: feature: the token. bounds: the caller vouches for the pointers.
+                let (left, right) = unsafe {
+                    (
+                        load_digests(pairs.left.add(at), pairs.stride),
+                        load_digests(pairs.right.add(at), pairs.stride),
+                    )
+                };
+                rights[half] = self.biased(&right, LANES);
+                batches[half][..LANES].copy_from_slice(&self.biased(&left, 0));
+                batches[half][LANES..].copy_from_slice(&rights[half]);
+            }
+            self.permute_batches(&mut batches);
+            if !pairs.aux.is_null() {
+                for half in 0..2 {
+                    // SAFETY: feature: the token. bounds: the caller vouches for the pointers.
+                    let right = unsafe { load_digests(pairs.aux.add(first + half * LANES), 1) };
+                    let left = match feed {
+                        Feed::Truncate => core::array::from_fn(|i| {
+                            self.output(self.constant(&self.constants.input[i]), batches[half][i])
+                        }),
+                        Feed::Forward => self.chained(&batches[half], &rights[half]),
+                    };
+                    rights[half] = self.biased(&right, LANES);
+                    batches[half][..LANES].copy_from_slice(&left);
+                    batches[half][LANES..].copy_from_slice(&rights[half]);
+                }
+                self.permute_batches(&mut batches);
+            }
+            for half in 0..2 {
+                let words = match feed {
+                    Feed::Truncate => core::array::from_fn(|i| self.output(zero, batches[half][i])),
+                    Feed::Forward => self.forwarded(&batches[half], &rights[half]),
+                };
+                // SAFETY: feature: the token. bounds: the caller vouches for the pointers.
+                unsafe { store_digests(&words, pairs.out.add(first + half * LANES)) };
+            }
+        }
+    }
+}
+
+/// Calls `hash` with (row, groups, digest pointer) for runs of up to [`GROUPS`] groups.
+fn for_each_run(
+    first_row: usize,
+    out: &mut [Digest],
+    mut hash: impl FnMut(usize, usize, *mut Digest),
+) {
+    for (run, digests) in out.chunks_mut(2 * LANES * GROUPS).enumerate() {
+        let row = first_row + run * 2 * LANES * GROUPS;
+        hash(row, digests.len() / (2 * LANES), digests.as_mut_ptr());
+    }
+}
+
+impl Many<16> for Ifma16 {
+    fn name(&self) -> &'static str {
+        "avx512-ifma"
+    }
+
+    fn lanes(&self) -> usize {
+        2 * LANES
+    }
+
+    fn permute(&self, states: &mut [[KoalaBear; 16]]) {
+        assert_eq!(states.len() % (2 * LANES), 0, "whole batches");
+        // SAFETY: feature: the token. bounds: asserted.
+        unsafe { self.permute_entry(states) };
+    }
+
+    unsafe fn hash_rows(
+        &self,
+        absorb: Absorb,
+        cells: &[CellSource],
+        first_row: usize,
+        out: &mut [Digest],
+    ) {
+        assert_eq!(out.len() % (2 * LANES), 0, "whole batches");
+        for_each_run(first_row, out, |row, groups, digests| match absorb {
+            // SAFETY: feature: the token. bounds: as the caller vouches.
+            Absorb::Sponge { rate } => unsafe {
+                self.sponge_entry(rate, cells, row, groups, digests);
+            },
+            // SAFETY: feature: the token. bounds: as the caller vouches.
+            Absorb::Chain => unsafe { self.chain_entry(cells, row, groups, digests) },
+        });
+    }
+
+    unsafe fn compress(&self, feed: Feed, pairs: &Pairs) {
+        assert_eq!(pairs.count % (2 * LANES), 0, "whole batches");
+        // SAFETY: feature: the token. bounds: as the caller vouches.
+        unsafe { self.compress_entry(feed, pairs) };
+    }
+}
+
+impl Many<24> for Ifma24 {
+    fn name(&self) -> &'static str {
+        "avx512-ifma"
+    }
+
+    fn lanes(&self) -> usize {
+        2 * LANES
+    }
+
+    fn permute(&self, states: &mut [[KoalaBear; 24]]) {
+        assert_eq!(states.len() % (2 * LANES), 0, "whole batches");
+        // SAFETY: feature: the token. bounds: asserted.
+        unsafe { self.permute_entry(states) };
+    }
+
+    unsafe fn hash_rows(
+        &self,
+        absorb: Absorb,
+        cells: &[CellSource],
+        first_row: usize,
+        out: &mut [Digest],
+    ) {
+        assert_eq!(out.len() % (2 * LANES), 0, "whole batches");
+        let Absorb::Sponge { rate } = absorb else {
+            unreachable!("the chain has width 16");
+        };
+        for_each_run(first_row, out, |row, groups, digests| {
+            // SAFETY: feature: the token. bounds: as the caller vouches.
+            unsafe { self.sponge_entry(rate, cells, row, groups, digests) };
+        });
+    }
+
+    unsafe fn compress(&self, _: Feed, _: &Pairs) {
+        unreachable!("compression has width 16");
+    }
+}
