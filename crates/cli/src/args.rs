@@ -1,0 +1,172 @@
+//! The arguments as they are written. What they mean together is decided by each command.
+
+use std::num::NonZero;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use lanework::fri::synthetic::Generator;
+
+const EXAMPLES: &str = "\
+Examples:
+  lanework commit examples/trace.npy
+  lanework commit trace.csv --rate 4 --format plonky3 --pad last
+  lanework commit trace.bin --rows 65536 --columns 80 --memory consume --json
+  lanework commit --synthetic lineth:1 --rows 4096 --columns 4096
+  lanework cpu";
+
+const COMMIT_EXAMPLES: &str = "\
+INPUT is read by its extension:
+  .npy   one or two dimensions of u32, u64, i32 or i64, in either byte order, C or Fortran order
+  .csv   a line of column names, then a line of integers for each row
+  .bin   little-endian u32, column after column, with --rows and --columns
+
+Examples:
+  lanework commit examples/trace.npy
+  lanework commit trace.csv --rate 4 --format plonky3 --pad last
+  lanework commit trace.bin --rows 65536 --columns 80 --memory consume --json
+  lanework commit --synthetic lineth:1 --rows 4096 --columns 4096
+  lanework commit trace.npy --isa avx512,-ifma --threads 1
+
+Exit status: 0 done, 2 an error.";
+
+/// Commitments to tables of KoalaBear columns, at full speed on every CPU.
+#[derive(Debug, Parser)]
+#[command(name = "lanework", version, after_help = EXAMPLES, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Commit(Commit),
+    Cpu(Cpu),
+}
+
+/// Reed-Solomon encode the columns of a table, hash its rows and print the Merkle root.
+#[derive(Debug, Args)]
+#[command(after_help = COMMIT_EXAMPLES)]
+pub(crate) struct Commit {
+    /// The table: a .npy, .csv or .bin file
+    #[arg(required_unless_present = "synthetic", conflicts_with = "synthetic")]
+    pub(crate) input: Option<PathBuf>,
+
+    /// A generated table instead, lineth:SEED or random:SEED, with --rows and --columns
+    #[arg(
+        long,
+        value_name = "KIND:SEED",
+        requires = "rows",
+        requires = "columns"
+    )]
+    pub(crate) synthetic: Option<Generator>,
+
+    /// Rows of the table, where the input does not tell
+    #[arg(long, value_name = "R")]
+    pub(crate) rows: Option<usize>,
+
+    /// Columns of the table, where the input does not tell
+    #[arg(long, value_name = "C")]
+    pub(crate) columns: Option<usize>,
+
+    /// What fills the table up to a power of two of rows: zeros, or copies of the last row
+    #[arg(long, value_enum, conflicts_with = "synthetic")]
+    pub(crate) pad: Option<Pad>,
+
+    /// Take values modulo p where they are negative or not below p
+    #[arg(long, conflicts_with = "synthetic")]
+    pub(crate) reduce: bool,
+
+    /// The commitment scheme
+    #[arg(long, value_enum, default_value_t = Scheme::Fri)]
+    pub(crate) scheme: Scheme,
+
+    /// Inverse rate: the length of a codeword over the length of a column
+    #[arg(long, value_enum, default_value_t = Rate::Two)]
+    pub(crate) rate: Rate,
+
+    /// The format of leaves and tree
+    #[arg(long, value_enum, default_value_t = Format::Lineth)]
+    pub(crate) format: Format,
+
+    /// The width of the sponge that hashes rows in the plonky3 format [default: 24]
+    #[arg(long, value_enum)]
+    pub(crate) sponge: Option<Sponge>,
+
+    /// What stays in memory: all, or codewords and tree (columns are given back while encoding)
+    #[arg(long, value_enum, default_value_t = Memory::Keep)]
+    pub(crate) memory: Memory,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Show what runs on this machine and why: instruction sets, kernels, caches, threads.
+#[derive(Debug, Args)]
+pub(crate) struct Cpu {
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Arguments of every command.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// The instruction set, at most what the CPU has: portable, neon, avx2, avx512, or with features
+    /// left out, as in avx512,-ifma [default: the widest]
+    #[arg(long, env = "LANEWORK_ISA", hide_env_values = true)]
+    pub(crate) isa: Option<String>,
+
+    /// Threads [default: all that this process may use]
+    #[arg(long, value_name = "T")]
+    pub(crate) threads: Option<NonZero<usize>>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Print the result alone: no timings, no warnings, no progress
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Copy, Clone, Debug, ValueEnum)]
+pub(crate) enum Scheme {
+    Fri,
+}
+
+#[derive(Copy, Clone, Debug, ValueEnum)]
+pub(crate) enum Rate {
+    #[value(name = "2")]
+    Two,
+    #[value(name = "4")]
+    Four,
+    #[value(name = "8")]
+    Eight,
+    #[value(name = "16")]
+    Sixteen,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Lineth,
+    Plonky3,
+}
+
+#[derive(Copy, Clone, Debug, ValueEnum)]
+pub(crate) enum Sponge {
+    #[value(name = "16")]
+    Width16,
+    #[value(name = "24")]
+    Width24,
+}
+
+#[derive(Copy, Clone, Debug, ValueEnum)]
+pub(crate) enum Memory {
+    Keep,
+    Consume,
+}
+
+#[derive(Copy, Clone, Debug, ValueEnum)]
+pub(crate) enum Pad {
+    Zero,
+    Last,
+}

@@ -1,0 +1,458 @@
+//! `lanework commit`: from a table to its root.
+
+mod progress;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use lanework::arch::files::PositionedFile;
+use lanework::arch::memory::{Pages, Slab};
+use lanework::fri::synthetic::Generator;
+use lanework::fri::{self, Committer, Format, MemoryMode, Params, Sponge, Table};
+use lanework_cli::input::{self, Input, Pad, Shape, Unfit};
+use serde::Serialize;
+
+use crate::{args, output};
+use progress::Progress;
+
+/// log2 of the longest codeword: the two-adicity of the field.
+const LOG_CODEWORD_MAX: u32 = 24;
+
+/// What to do, once the arguments are known to fit together.
+struct Request {
+    source: Source,
+    params: Params,
+    report: ReportKind,
+    notes: Notes,
+}
+
+enum Source {
+    File {
+        path: PathBuf,
+        format: FileFormat,
+        pad: Option<Pad>,
+        unfit: Unfit,
+    },
+    Synthetic {
+        generator: Generator,
+        log_rows: u32,
+        columns: usize,
+    },
+}
+
+enum FileFormat {
+    Npy,
+    Csv,
+    Bin(Shape),
+}
+
+/// What goes to standard output.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum ReportKind {
+    Table,
+    Root,
+    Json,
+}
+
+/// Whether warnings and progress go to standard error.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub(crate) enum Notes {
+    Shown,
+    Hidden,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: args::Commit) -> anyhow::Result<()> {
+    let request = Request::resolve(arguments)?;
+    let start = Instant::now();
+    let committer = Committer::new(request.params)?;
+    let log_inv_rate = committer.params().log_inv_rate();
+    let reading = Instant::now();
+    let (table, rows) = committer.threads().install(|| match request.source {
+        Source::File {
+            path,
+            format,
+            pad,
+            unfit,
+        } => read_file(&path, &format, pad, unfit, log_inv_rate, request.notes),
+        Source::Synthetic {
+            generator,
+            log_rows,
+            columns,
+        } => {
+            check_length(1 << log_rows, log_inv_rate)?;
+            Ok((
+                generator.table(log_rows, columns, Pages::Huge)?,
+                1 << log_rows,
+            ))
+        }
+    })?;
+    let read = reading.elapsed();
+    let shape = fri::ColumnSource::shape(&table);
+
+    let cells = (shape.columns_len() as u64) << (shape.log_rows + log_inv_rate);
+    let progress = Progress::spinner(request.notes, "encoding and hashing", cells);
+    let (commitment, _data, report) = committer.commit(vec![table])?;
+    progress.finish();
+
+    let root = commitment
+        .root()
+        .context("the commitment is a cap of several digests")?;
+    let done = Done {
+        root: root.to_canonical(),
+        rows,
+        shape,
+        format: committer.params().format(),
+        log_inv_rate,
+        read,
+        total: start.elapsed(),
+        report,
+    };
+    output::print(&match request.report {
+        ReportKind::Table => done.table(),
+        ReportKind::Root => format!("{:?}\n", done.root),
+        ReportKind::Json => done.json()?,
+    })
+}
+
+impl Request {
+    fn resolve(arguments: args::Commit) -> anyhow::Result<Self> {
+        let args::Commit {
+            common,
+            rate,
+            format,
+            sponge,
+            memory,
+            scheme: args::Scheme::Fri,
+            ..
+        } = arguments;
+        let sponge = match (format, sponge) {
+            (args::Format::Lineth, Some(_)) => {
+                bail!("--sponge has no meaning in the lineth format\nhint: --format plonky3")
+            }
+            (_, Some(args::Sponge::Width16)) => Sponge::Width16,
+            (_, Some(args::Sponge::Width24) | None) => Sponge::Width24,
+        };
+        let format = match format {
+            args::Format::Lineth => Format::Lineth,
+            args::Format::Plonky3 => Format::Plonky3 { sponge },
+        };
+        let log_inv_rate = match rate {
+            args::Rate::Two => 1,
+            args::Rate::Four => 2,
+            args::Rate::Eight => 3,
+            args::Rate::Sixteen => 4,
+        };
+        let memory = match memory {
+            args::Memory::Keep => MemoryMode::Keep,
+            args::Memory::Consume => MemoryMode::Consume,
+        };
+        let params = Params::builder(format)
+            .log_inv_rate(log_inv_rate)
+            .memory(memory)
+            .choice(common.choice()?)
+            .threads(common.threads)
+            .build()?;
+        let report = match (common.json, common.quiet) {
+            (true, _) => ReportKind::Json,
+            (false, true) => ReportKind::Root,
+            (false, false) => ReportKind::Table,
+        };
+        let notes = if common.quiet {
+            Notes::Hidden
+        } else {
+            Notes::Shown
+        };
+
+        let args::Commit {
+            input,
+            synthetic,
+            rows,
+            columns,
+            pad,
+            reduce,
+            ..
+        } = arguments;
+        let source = match (input, synthetic) {
+            (Some(path), None) => Source::File {
+                format: FileFormat::resolve(&path, rows, columns)?,
+                path,
+                pad: pad.map(|pad| match pad {
+                    args::Pad::Zero => Pad::Zero,
+                    args::Pad::Last => Pad::Last,
+                }),
+                unfit: if reduce { Unfit::Reduce } else { Unfit::Reject },
+            },
+            (None, Some(generator)) => {
+                let (rows, columns) = rows
+                    .zip(columns)
+                    .context("--rows and --columns are missing")?;
+                if !rows.is_power_of_two() {
+                    bail!("--rows {rows} is not a power of two");
+                }
+                if columns == 0 {
+                    bail!("--columns 0 leaves nothing to commit to");
+                }
+                if (Shape { rows, columns }).cells().is_none() {
+                    return Err(input::Error::TooLarge { rows, columns }.into());
+                }
+                Source::Synthetic {
+                    generator,
+                    log_rows: rows.ilog2(),
+                    columns,
+                }
+            }
+            _ => bail!("either INPUT or --synthetic is needed"),
+        };
+        Ok(Self {
+            source,
+            params,
+            report,
+            notes,
+        })
+    }
+}
+
+impl FileFormat {
+    fn resolve(path: &Path, rows: Option<usize>, columns: Option<usize>) -> anyhow::Result<Self> {
+        let extension = path
+            .extension()
+            .map(|x| x.to_string_lossy().to_ascii_lowercase());
+        let format = match extension.as_deref() {
+            Some("npy") => Self::Npy,
+            Some("csv") => Self::Csv,
+            Some("bin") => {
+                let (rows, columns) = rows.zip(columns).with_context(|| {
+                    format!("{}: a .bin file needs --rows and --columns", path.display())
+                })?;
+                return Ok(Self::Bin(Shape { rows, columns }));
+            }
+            _ => bail!(
+                "{}: unknown kind of file\nhint: .npy, .csv and .bin are read",
+                path.display()
+            ),
+        };
+        if rows.is_some() || columns.is_some() {
+            bail!(
+                "{}: --rows and --columns are for .bin files and --synthetic; this file tells its own",
+                path.display()
+            );
+        }
+        Ok(format)
+    }
+}
+
+/// Refuses codewords longer than the field has domains for.
+fn check_length(rows: usize, log_inv_rate: u32) -> anyhow::Result<()> {
+    let log_rows = rows.ilog2();
+    if log_rows + log_inv_rate > LOG_CODEWORD_MAX {
+        bail!(
+            "2^{log_rows} rows at inverse rate {} make codewords of 2^{} cells: the field has domains \
+             of at most 2^{LOG_CODEWORD_MAX}\nhint: lower --rate, or split the table",
+            1 << log_inv_rate,
+            log_rows + log_inv_rate
+        );
+    }
+    Ok(())
+}
+
+/// The table in the file at `path`, filled up to a power of two of rows, and the rows in the file.
+fn read_file(
+    path: &Path,
+    format: &FileFormat,
+    pad: Option<Pad>,
+    unfit: Unfit,
+    log_inv_rate: u32,
+    notes: Notes,
+) -> anyhow::Result<(Table<'static>, usize)> {
+    let named = |error: input::Error| match error {
+        // These name the file themselves.
+        input::Error::File(error) => anyhow::Error::new(error),
+        other => anyhow::Error::new(other).context(path.display().to_string()),
+    };
+    let file = PositionedFile::open(path)?;
+    let bytes = file.len();
+    let input = match *format {
+        FileFormat::Npy => Input::npy(file),
+        FileFormat::Csv => Input::csv(file),
+        FileFormat::Bin(shape) => Input::bin(file, shape),
+    }
+    .map_err(named)?;
+    if input.names_are_integers() && notes == Notes::Shown {
+        output::complain(
+            "warning",
+            &format!(
+                "{}: the first line holds integers, but is taken for column names, not for a row",
+                path.display()
+            ),
+        );
+    }
+
+    let Shape { rows, columns } = input.shape();
+    let height = input::padded_rows(rows, pad).map_err(named)?;
+    check_length(height, log_inv_rate).with_context(|| path.display().to_string())?;
+    let padded = Shape {
+        rows: height,
+        columns,
+    };
+    let cells = padded
+        .cells()
+        .ok_or_else(|| named(input::Error::TooLarge { rows, columns }))?;
+    let mut cells = Slab::zeroed(cells, Pages::Huge)?;
+    let mut progress = Progress::bar(notes, "reading", bytes);
+    input
+        .read(unfit, &mut cells, height, &mut |done| progress.set(done))
+        .map_err(named)?;
+    progress.finish();
+    if let Some(pad) = pad {
+        input::pad_columns(&mut cells, height, rows, pad);
+    }
+    let table = Table::slab(cells, fri::Shape::base(height.ilog2(), columns))?;
+    Ok((table, rows))
+}
+
+/// A commitment that was made.
+struct Done {
+    root: [u32; 8],
+    /// Rows before padding.
+    rows: usize,
+    shape: fri::Shape,
+    format: Format,
+    log_inv_rate: u32,
+    read: Duration,
+    total: Duration,
+    report: fri::Report,
+}
+
+#[derive(Serialize)]
+struct Json {
+    scheme: &'static str,
+    format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sponge: Option<u32>,
+    log_rows: u32,
+    columns: usize,
+    log_inv_rate: u32,
+    root: [u32; 8],
+    isa: String,
+    threads: usize,
+    memory: &'static str,
+    ms: Millis,
+    peak_rss_bytes: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Millis {
+    read: f64,
+    encode: f64,
+    hash: f64,
+    total: f64,
+    fused: bool,
+}
+
+impl Done {
+    fn sponge(&self) -> Option<u32> {
+        match self.format {
+            Format::Plonky3 {
+                sponge: Sponge::Width16,
+            } => Some(16),
+            Format::Plonky3 {
+                sponge: Sponge::Width24,
+            } => Some(24),
+            _ => None,
+        }
+    }
+
+    fn json(&self) -> anyhow::Result<String> {
+        let json = Json {
+            scheme: "fri",
+            format: self.format.name(),
+            sponge: self.sponge(),
+            log_rows: self.shape.log_rows,
+            columns: self.shape.columns_len(),
+            log_inv_rate: self.log_inv_rate,
+            root: self.root,
+            isa: self.report.choice.to_string(),
+            threads: self.report.threads.get(),
+            memory: self.report.memory.name(),
+            ms: Millis {
+                read: output::millis(self.read),
+                encode: output::millis(self.report.encode),
+                hash: output::millis(self.report.hash),
+                total: output::millis(self.total),
+                fused: self.report.fused,
+            },
+            peak_rss_bytes: self.report.peak_rss_bytes,
+        };
+        Ok(serde_json::to_string(&json)? + "\n")
+    }
+
+    fn table(&self) -> String {
+        let (rows, columns) = (self.shape.rows_len(), self.shape.columns_len());
+        let padded = match rows - self.rows {
+            0 => String::new(),
+            _ => format!(", padded from {}", self.rows),
+        };
+        let sponge = self
+            .sponge()
+            .map(|width| format!(", sponge {width}"))
+            .unwrap_or_default();
+        let report = &self.report;
+        let threads = report.threads.get();
+        let mut facts = vec![
+            ("root", format!("{:?}", self.root)),
+            ("table", format!("{rows} rows x {columns} columns{padded}")),
+            (
+                "code",
+                format!(
+                    "{}{sponge}, inverse rate {}, {} rows",
+                    self.format.name(),
+                    1 << self.log_inv_rate,
+                    rows << self.log_inv_rate
+                ),
+            ),
+            (
+                "machine",
+                format!(
+                    "{}, {threads} thread{}",
+                    report.choice,
+                    if threads == 1 { "" } else { "s" }
+                ),
+            ),
+        ];
+        let peak = report
+            .peak_rss_bytes
+            .map(|peak| format!(", peak {}", output::bytes(peak)));
+        facts.push((
+            "memory",
+            format!(
+                "{}: codewords {}, digests {}{}",
+                report.memory.name(),
+                output::bytes(report.codeword_bytes),
+                output::bytes(report.digest_bytes),
+                peak.unwrap_or_default()
+            ),
+        ));
+
+        let cells = output::approximate(rows as u64 * columns as u64);
+        let phase = |name: &str, time: Duration| {
+            let throughput = cells / time.as_secs_f64().max(1e-9) / 1e6;
+            [
+                name.to_owned(),
+                format!("{:.3}", output::millis(time)),
+                format!("{throughput:.1}"),
+            ]
+        };
+        let mut phases = vec![phase("read", self.read)];
+        if report.fused {
+            phases.push(phase("encode and hash", report.total));
+        } else {
+            phases.push(phase("encode", report.encode));
+            phases.push(phase("hash", report.hash));
+        }
+        phases.push(phase("total", self.total));
+        let phases = output::table(["phase", "ms", "million cells/s"], 1, &phases);
+        format!("{}\n{phases}", output::facts(&facts))
+    }
+}

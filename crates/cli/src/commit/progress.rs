@@ -1,0 +1,71 @@
+//! A sign of life on standard error, when it is a terminal and the work is long.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::Notes;
+
+/// Bytes of input that are worth a bar: less is read before anyone could see it.
+const BAR_BYTES: u64 = 256 << 20;
+
+/// Cells of codewords that are worth a spinner.
+const SPINNER_CELLS: u64 = 1 << 26;
+
+/// Shows progress until it is dropped.
+pub(super) struct Progress(ProgressBar);
+
+impl Progress {
+    /// A bar over `bytes` of input.
+    pub(super) fn bar(notes: Notes, what: &'static str, bytes: u64) -> Self {
+        let style =
+            ProgressStyle::with_template("{msg} {percent:>3} % {wide_bar} {bytes}/{total_bytes}");
+        Self::new(notes, bytes >= BAR_BYTES, what, Some(bytes), style.ok())
+    }
+
+    /// A spinner for work on `cells` cells.
+    pub(super) fn spinner(notes: Notes, what: &'static str, cells: u64) -> Self {
+        let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
+        let progress = Self::new(notes, cells >= SPINNER_CELLS, what, None, style.ok());
+        if !progress.0.is_hidden() {
+            progress.0.enable_steady_tick(Duration::from_millis(250));
+        }
+        progress
+    }
+
+    fn new(
+        notes: Notes,
+        long: bool,
+        what: &'static str,
+        len: Option<u64>,
+        style: Option<ProgressStyle>,
+    ) -> Self {
+        // indicatif draws nothing where standard error is no terminal.
+        let target = if long && notes == Notes::Shown {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(len, target).with_message(what);
+        Self(match style {
+            Some(style) => bar.with_style(style),
+            None => bar,
+        })
+    }
+
+    /// Moves the bar.
+    pub(super) fn set(&mut self, done: u64) {
+        self.0.set_position(done);
+    }
+
+    /// Takes the display away.
+    pub(super) fn finish(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,250 @@
+//! Files of comma-separated integers under a line of column names.
+//!
+//! The file is read twice: once for the number of rows, so that the table can be allocated whole,
+//! and once for the cells.
+
+use std::io::Read;
+
+use csv::{ByteRecord, Reader, ReaderBuilder};
+use lanework::field::koala::KoalaBear;
+
+use super::error::excerpt;
+use super::source::Stream;
+use super::{Column, Error, ReadAt, Shape, Unfit, element};
+
+/// The records of a file, counted.
+#[derive(Debug)]
+pub(super) struct Records {
+    pub shape: Shape,
+    pub names_are_integers: bool,
+    names: ByteRecord,
+}
+
+/// Counts the records of a file and checks that each has as many fields as there are names.
+pub(super) fn open(source: &impl ReadAt) -> Result<Records, Error> {
+    let mut reader = reader(source);
+    let mut record = ByteRecord::new();
+    let mut names = ByteRecord::new();
+    if !next(&mut reader, &mut names, 0)? {
+        return Err(Error::Empty {
+            rows: 0,
+            columns: 0,
+        });
+    }
+    let columns = names.len();
+    let mut rows = 0;
+    while next(&mut reader, &mut record, rows)? {
+        rows += 1;
+    }
+    if rows == 0 {
+        return Err(Error::Empty { rows, columns });
+    }
+    let names_are_integers = names.iter().all(|name| integer(name).is_some());
+    Ok(Records {
+        shape: Shape { rows, columns },
+        names_are_integers,
+        names,
+    })
+}
+
+impl Records {
+    /// See [`super::Input::read`].
+    pub(super) fn read(
+        &self,
+        source: &impl ReadAt,
+        unfit: Unfit,
+        cells: &mut [KoalaBear],
+        stride: usize,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), Error> {
+        let mut reader = reader(source);
+        let mut record = ByteRecord::new();
+        if !next(&mut reader, &mut record, 0)? || record != self.names {
+            return Err(Error::Changed);
+        }
+        for row in 0..self.shape.rows {
+            if !next(&mut reader, &mut record, row)? || record.len() != self.shape.columns {
+                return Err(Error::Changed);
+            }
+            for (index, field) in record.iter().enumerate() {
+                let value = integer(field).ok_or_else(|| Error::NotAnInteger {
+                    row,
+                    column: self.column(index),
+                    text: excerpt(field),
+                })?;
+                cells[index * stride + row] =
+                    element(value, unfit).ok_or_else(|| Error::OutOfRange {
+                        row,
+                        column: self.column(index),
+                        value,
+                    })?;
+            }
+            if row % 1024 == 0 {
+                progress(reader.position().byte());
+            }
+        }
+        if next(&mut reader, &mut record, self.shape.rows)? {
+            Err(Error::Changed)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn column(&self, index: usize) -> Column {
+        Column {
+            index,
+            name: self.names.get(index).map(excerpt),
+        }
+    }
+}
+
+fn reader<S: ReadAt>(source: &S) -> Reader<Stream<'_, S>> {
+    ReaderBuilder::new()
+        .has_headers(false)
+        .buffer_capacity(1 << 16)
+        .from_reader(Stream::new(source))
+}
+
+/// Reads one record; `false` at the end of the file.
+fn next<R: Read>(
+    reader: &mut Reader<R>,
+    record: &mut ByteRecord,
+    row: usize,
+) -> Result<bool, Error> {
+    let line = reader.position().line();
+    let found = reader
+        .read_byte_record(record)
+        .map_err(|error| match error.into_kind() {
+            csv::ErrorKind::Io(error) => Error::Io(error),
+            csv::ErrorKind::UnequalLengths {
+                expected_len: expected,
+                len: got,
+                ..
+            } => Error::CsvFields { row, expected, got },
+            other => Error::Io(std::io::Error::other(format!("{other:?}"))),
+        })?;
+    // The csv crate skips empty lines; in a table of one column that would lose a row.
+    if found && reader.position().line() > line + 1 {
+        return Err(Error::CsvLine { line });
+    }
+    Ok(found)
+}
+
+fn integer(field: &[u8]) -> Option<i128> {
+    std::str::from_utf8(field).ok()?.trim_ascii().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::Input;
+
+    fn read(text: &str, unfit: Unfit) -> Result<Vec<u32>, Error> {
+        let input = Input::csv(text.as_bytes())?;
+        let Shape { rows, columns } = input.shape();
+        let mut cells = vec![KoalaBear::ZERO; rows * columns];
+        input.read(unfit, &mut cells, rows, &mut |_| ())?;
+        Ok(cells.into_iter().map(KoalaBear::to_canonical).collect())
+    }
+
+    #[test]
+    fn rows_become_columns() {
+        for text in [
+            "a,b\n1,2\n3,4\n",
+            "a,b\n1,2\n3,4",
+            "a,b\r\n1,2\r\n3,4\r\n",
+            "\u{feff}a,b\n 1 ,\t2\n+3,\"4\"\n\n\n",
+        ] {
+            assert_eq!(
+                read(text, Unfit::Reject).expect(text),
+                [1, 3, 2, 4],
+                "{text:?}"
+            );
+        }
+        assert_eq!(
+            read(
+                "v\n2130706432\n-1\n2130706433\n-170141183460469231731687303715884105728\n",
+                Unfit::Reduce
+            )
+            .expect("reduced"),
+            [
+                2130706432,
+                2130706432,
+                0,
+                i128::MIN.rem_euclid(2130706433) as u32
+            ]
+        );
+    }
+
+    #[test]
+    fn names_that_look_like_a_row_are_noticed() {
+        assert!(
+            Input::csv(&b"1,2\n3,4\n"[..])
+                .expect("a table")
+                .names_are_integers()
+        );
+        assert!(
+            !Input::csv(&b"1,b\n3,4\n"[..])
+                .expect("a table")
+                .names_are_integers()
+        );
+    }
+
+    #[test]
+    fn what_is_refused() {
+        for text in ["", "\n", "a,b\n", "a,b"] {
+            let error = read(text, Unfit::Reject);
+            assert!(
+                matches!(error, Err(Error::Empty { rows: 0, .. })),
+                "{text:?}: {error:?}"
+            );
+        }
+        let error = read("a,b\n1,2\n3\n", Unfit::Reject);
+        assert!(
+            matches!(
+                error,
+                Err(Error::CsvFields {
+                    row: 1,
+                    expected: 2,
+                    got: 1
+                })
+            ),
+            "{error:?}"
+        );
+        for text in ["a\n1\n\n2\n", "a\r\n1\r\n\r\n2\r\n", "a\n1\n\"2\n\"\n3\n"] {
+            let error = read(text, Unfit::Reject);
+            assert!(
+                matches!(error, Err(Error::CsvLine { line: 2 | 3 })),
+                "{text:?}: {error:?}"
+            );
+        }
+        for field in [
+            "",
+            "1.0",
+            "x",
+            "0x10",
+            "1e3",
+            "--1",
+            "1 2",
+            "99999999999999999999999999999999999999999",
+        ] {
+            let error = read(&format!("a,b\n1,2\n3,{field}\n"), Unfit::Reduce);
+            let Err(Error::NotAnInteger { row: 1, column, .. }) = error else {
+                panic!("{error:?}")
+            };
+            assert_eq!(column.to_string(), "1 (b)");
+        }
+        for (field, expected) in [("2130706433", 2130706433), ("-1", -1)] {
+            let error = read(&format!("a,b\n1,2\n{field},4\n"), Unfit::Reject);
+            let Err(Error::OutOfRange {
+                row: 1,
+                column,
+                value,
+            }) = error
+            else {
+                panic!("{error:?}")
+            };
+            assert_eq!((column.to_string().as_str(), value), ("0 (a)", expected));
+        }
+    }
+}

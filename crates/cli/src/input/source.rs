@@ -1,0 +1,80 @@
+//! Bytes that are read by position.
+
+use std::io;
+
+use lanework::arch::files::PositionedFile;
+
+use super::Error;
+
+/// A file, or what stands for one: a known number of bytes, read by position.
+pub trait ReadAt {
+    /// The number of bytes.
+    fn total_bytes(&self) -> u64;
+
+    /// Fills `buffer` from `offset` on.
+    ///
+    /// # Errors
+    /// If the bytes are not there, or cannot be read.
+    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Error>;
+}
+
+impl ReadAt for &[u8] {
+    fn total_bytes(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Error> {
+        let bytes = usize::try_from(offset)
+            .ok()
+            .and_then(|start| self.get(start..)?.get(..buffer.len()))
+            .ok_or(Error::Truncated {
+                expected: offset + buffer.len() as u64,
+                got: self.total_bytes(),
+            })?;
+        buffer.copy_from_slice(bytes);
+        Ok(())
+    }
+}
+
+impl ReadAt for PositionedFile {
+    fn total_bytes(&self) -> u64 {
+        self.len()
+    }
+
+    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Error> {
+        Ok(self.read_at(offset, buffer)?)
+    }
+}
+
+/// A source as a stream.
+#[derive(Debug)]
+pub(super) struct Stream<'a, S> {
+    source: &'a S,
+    position: u64,
+}
+
+impl<'a, S> Stream<'a, S> {
+    pub(super) const fn new(source: &'a S) -> Self {
+        Self {
+            source,
+            position: 0,
+        }
+    }
+}
+
+impl<S: ReadAt> io::Read for Stream<'_, S> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.source.total_bytes() - self.position;
+        let len = usize::try_from(left)
+            .unwrap_or(usize::MAX)
+            .min(buffer.len());
+        self.source
+            .read_exact_at(self.position, &mut buffer[..len])
+            .map_err(|error| match error {
+                Error::Io(error) => error,
+                other => io::Error::new(io::ErrorKind::UnexpectedEof, other),
+            })?;
+        self.position += len as u64;
+        Ok(len)
+    }
+}
