@@ -1,1 +1,36 @@
-//! (to be written)
+//! FRI polynomial commitments over KoalaBear: encode every column, hash every row, one root.
+//!
+//! Use this crate to commit to the trace of a prover. It takes tables of several power-of-two
+//! heights, of base and extension columns, and gives roots that are bit for bit those of lineth's
+//! prover-ray or of Plonky3.
+//!
+//! | module | what it has |
+//! |---|---|
+//! | the root | [`Params`], [`Table`] and the [`ColumnSource`] trait behind it, [`commit`], [`Committer`] |
+//! | [`synthetic`] | generated tables, for tests and measurements |
+//!
+//! ```
+//! use lanework_fri::{Format, Params, synthetic::Generator};
+//! use lanework_arch::memory::Pages;
+//!
+//! let params = Params::builder(Format::Lineth).build()?;
+//! let table = Generator::Lineth { seed: 1 }.table(4, 16, Pages::Normal)?;
+//! let (commitment, data, report) = lanework_fri::commit(&params, vec![table])?;
+//! let root = commitment.root().ok_or("one digest in this format")?;
+//! assert_eq!(root.to_canonical()[..2], [1995216013, 928508405]);
+//! assert_eq!(data.codewords()[0].height(), 32);
+//! println!("{} bytes of codewords in {:?}", report.codeword_bytes, report.total);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod commit;
+mod error;
+mod params;
+mod source;
+pub mod synthetic;
+
+pub use commit::{Codeword, Commitment, Committer, ProverData, Report, Tree, commit};
+pub use error::Error;
+pub use params::{Format, MemoryMode, Params, ParamsBuilder, Sponge};
+pub use source::{ColumnSource, Group, Shape, Table};

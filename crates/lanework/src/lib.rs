@@ -1,1 +1,90 @@
-//! (to be written)
+//! Commitments for STARK provers at full speed on every CPU, from one portable build.
+//!
+//! Lanework Reed-Solomon encodes tables of KoalaBear columns, hashes every row with Poseidon2, and
+//! commits to them with one Merkle root, which is bit for bit that of lineth's prover-ray or of
+//! Plonky3. The same binary runs the AVX-512, AVX2, NEON or plain kernels, whichever is best on the
+//! machine it is started on. Nothing is chosen when it is built.
+//!
+//! This crate re-exports the parts under one name; depend on it, and reach for the parts alone only
+//! where compile time counts.
+//!
+//! | module | use it to |
+//! |---|---|
+//! | [`fri`] | commit to tables: parameters in, root and prover data out |
+//! | [`merkle`] | build the trees over columns that are already encoded |
+//! | [`ntt`] | transform and extend columns |
+//! | [`hash`] | run Poseidon2, one state or many, and the hash modes over it |
+//! | [`field`] | compute in KoalaBear and its extensions |
+//! | [`arch`] | choose the instruction set and the threads, keep large buffers |
+//!
+//! # Commit to a trace
+//!
+//! ```
+//! use lanework::field::KoalaBear;
+//! use lanework::fri::{self, Format, Params, Sponge, Table};
+//!
+//! // Two columns of four rows.
+//! let a = [1, 3, 5, 7].map(KoalaBear::new);
+//! let b = [2, 4, 6, 8].map(KoalaBear::new);
+//! let table = Table::borrowed(vec![&a, &b])?;
+//!
+//! let params = Params::builder(Format::Plonky3 { sponge: Sponge::Width16 }).build()?;
+//! let (commitment, data, report) = fri::commit(&params, vec![table])?;
+//!
+//! let root = commitment.root().ok_or("caps of height 0 have one digest")?;
+//! assert_eq!(root.to_canonical()[..2], [1565447659, 1786892898]);
+//! // Row 0 of the codewords: the values at 3.
+//! assert!(data.codewords()[0].row(0).eq([401080261, 401080262].map(KoalaBear::new)));
+//! println!("encoded in {:?}, hashed in {:?}", report.encode, report.hash);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Commit again and again
+//!
+//! A [`fri::Committer`] keeps what commitments have in common: constants and transforms made ready
+//! for the kernels, a pool of threads if one is asked for, and the memory of commitments that are
+//! given back. It can be shared by threads that commit at the same time.
+//!
+//! ```
+//! use lanework::arch::memory::Pages;
+//! use lanework::fri::{Committer, Format, MemoryMode, Params, synthetic::Generator};
+//!
+//! let params = Params::builder(Format::Lineth)
+//!     .log_inv_rate(2)
+//!     .memory(MemoryMode::Consume)
+//!     .threads(2.try_into().ok())
+//!     .build()?;
+//! let committer = Committer::new(params)?;
+//! let mut roots = Vec::new();
+//! for seed in 1..4 {
+//!     let table = Generator::Random { seed }.table(8, 20, Pages::Normal)?;
+//!     let (commitment, data, _report) = committer.commit(vec![table])?;
+//!     roots.extend(commitment.root());
+//!     committer.recycle(data);
+//! }
+//! assert_eq!(roots.len(), 3);
+//! # Ok::<(), lanework::fri::Error>(())
+//! ```
+//!
+//! # Choose the instruction set
+//!
+//! Every kernel gives the same bytes. [`arch::Choice::best`] is the default; any other choice can
+//! only lower it, because a choice exists only for what the machine runs.
+//!
+//! ```
+//! use lanework::arch::Choice;
+//! use lanework::fri::{Format, Params};
+//!
+//! let choice: Choice = "portable".parse()?;
+//! let params = Params::builder(Format::Lineth).choice(choice).build()?;
+//! assert_eq!(params.choice().to_string(), "portable");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub use lanework_arch as arch;
+pub use lanework_field as field;
+pub use lanework_fri as fri;
+pub use lanework_hash as hash;
+pub use lanework_merkle as merkle;
+pub use lanework_ntt as ntt;

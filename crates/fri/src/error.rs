@@ -1,0 +1,111 @@
+//! Why a commitment cannot be made.
+
+/// What is wrong with parameters or tables, or what the machine lacks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The inverse rate is not one of 2, 4, 8, 16.
+    #[error("no inverse rate of 2^{got}\nhint: it is one of 2, 4, 8, 16")]
+    LogInvRate {
+        /// log2 of the inverse rate as given.
+        got: u32,
+    },
+    /// A cap was asked for in a format that has none.
+    #[error("the lineth format has no cap on commitments, got cap height {got}")]
+    CapHeight {
+        /// The cap height as given.
+        got: u32,
+    },
+    /// Constants were given for a permutation that the format does not use.
+    #[error(
+        "the format does not use a permutation of width {width}, but constants for it were given"
+    )]
+    UnusedConstants {
+        /// Width of the permutation.
+        width: usize,
+    },
+    /// There is nothing to commit to.
+    #[error("no tables to commit to")]
+    NoTables,
+    /// A table has no columns.
+    #[error("table {table} has no columns")]
+    NoColumns {
+        /// Index of the table.
+        table: usize,
+    },
+    /// The number of rows is not a power of two.
+    #[error("{rows} rows, which is not a power of two")]
+    RowsNotPowerOfTwo {
+        /// Rows of the table.
+        rows: usize,
+    },
+    /// A column has another length than the first one of its table.
+    #[error("column {column} has {got} rows, the first column has {expected}")]
+    UnequalColumns {
+        /// Index of the column.
+        column: usize,
+        /// Rows of the first column.
+        expected: usize,
+        /// Rows of this column.
+        got: usize,
+    },
+    /// The cells of a table are not as many as its shape says.
+    #[error("{got} cells, the shape has {expected}")]
+    UnequalCells {
+        /// Cells of the shape.
+        expected: usize,
+        /// Cells given.
+        got: usize,
+    },
+    /// The encoded columns would be longer than the largest two-adic subgroup.
+    #[error(
+        "table {table} of 2^{log_rows} rows at inverse rate 2^{log_inv_rate} needs codewords of more than \
+         2^24 cells\nhint: the field has no larger domain; split the table or lower the rate"
+    )]
+    CodewordTooLong {
+        /// Index of the table.
+        table: usize,
+        /// log2 of its rows.
+        log_rows: u32,
+        /// log2 of the inverse rate.
+        log_inv_rate: u32,
+    },
+    /// Extension columns are over another extension than the format hashes.
+    #[error(
+        "table {table} has extension columns of degree {got}, the lineth format has degree {expected}"
+    )]
+    ExtensionDegree {
+        /// Index of the table.
+        table: usize,
+        /// Degree of the format.
+        expected: usize,
+        /// Degree of the table.
+        got: usize,
+    },
+    /// The limb columns of a table are not whole extension columns.
+    #[error("{limbs} limb columns are no whole extension columns of degree {degree}")]
+    UnequalLimbs {
+        /// Limb columns given.
+        limbs: usize,
+        /// Degree of the extension.
+        degree: usize,
+    },
+    /// A text does not name a generator.
+    #[error("not a generator: {text}\nhint: write lineth:SEED or random:SEED")]
+    Generator {
+        /// The text as given.
+        text: String,
+    },
+    /// Memory could not be had.
+    #[error(transparent)]
+    Memory(#[from] lanework_arch::memory::Error),
+    /// Threads could not be had.
+    #[error(transparent)]
+    Threads(#[from] lanework_arch::threads::Error),
+    /// The transform refuses the shape.
+    #[error(transparent)]
+    Ntt(#[from] lanework_ntt::Error),
+    /// The tree refuses the tables.
+    #[error(transparent)]
+    Merkle(#[from] lanework_merkle::Error),
+}

@@ -1,0 +1,337 @@
+//! Where columns come from.
+
+use std::ops::Range;
+
+use lanework_arch::memory::{Column, Slab};
+use lanework_field::KoalaBear;
+
+use crate::Error;
+
+/// The size of a table: 2^`log_rows` rows of `base_width` base columns and `ext_width` extension
+/// columns, each of the latter kept as `ext_degree` columns of limbs.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// log2 of the number of rows.
+    pub log_rows: u32,
+    /// Base columns.
+    pub base_width: usize,
+    /// Extension columns.
+    pub ext_width: usize,
+    /// Limbs of a cell of an extension column.
+    pub ext_degree: usize,
+}
+
+impl Shape {
+    /// The shape of 2^`log_rows` rows of `width` base columns.
+    pub const fn base(log_rows: u32, width: usize) -> Self {
+        Self {
+            log_rows,
+            base_width: width,
+            ext_width: 0,
+            ext_degree: 1,
+        }
+    }
+
+    /// Columns of base field elements: the base columns and the limbs of the extension columns.
+    pub const fn columns_len(&self) -> usize {
+        self.base_width + self.ext_width * self.ext_degree
+    }
+
+    /// Rows.
+    pub const fn rows_len(&self) -> usize {
+        1 << self.log_rows
+    }
+}
+
+/// A table to commit to: columns of values in natural order.
+///
+/// Columns are numbered from 0: the base columns in order, then the limbs of the first extension
+/// column, and so on. [`Table`] is the ready-made source; implement this trait for columns that are
+/// kept in another form.
+///
+/// ```
+/// use lanework_field::KoalaBear;
+/// use lanework_fri::{ColumnSource, Shape};
+///
+/// /// A row-major trace, of which columns are copied out one by one.
+/// struct Trace {
+///     cells: Vec<KoalaBear>,
+///     width: usize,
+///     log_rows: u32,
+/// }
+///
+/// impl ColumnSource for Trace {
+///     fn shape(&self) -> Shape {
+///         Shape::base(self.log_rows, self.width)
+///     }
+///
+///     fn column<'a>(&'a self, index: usize, buffer: &'a mut [KoalaBear]) -> &'a [KoalaBear] {
+///         for (cell, row) in buffer.iter_mut().zip(self.cells.chunks(self.width)) {
+///             *cell = row[index];
+///         }
+///         buffer
+///     }
+/// }
+/// ```
+pub trait ColumnSource: Send + Sync {
+    /// The size of the table.
+    fn shape(&self) -> Shape;
+
+    /// Column `index`, as it is kept or copied into `buffer`, which has as many cells as the table
+    /// has rows. Called from several threads at once, for different columns.
+    fn column<'a>(&'a self, index: usize, buffer: &'a mut [KoalaBear]) -> &'a [KoalaBear];
+
+    /// All columns in order, `group_len` at a time (the last group may be smaller), in a form that
+    /// can be given up group by group. Called in memory mode [`Consume`](crate::MemoryMode::Consume).
+    ///
+    /// The default gives up nothing before the table itself is dropped.
+    ///
+    /// # Panics
+    /// If `group_len` is zero.
+    fn groups(&mut self, group_len: usize) -> Vec<Group<'_>>
+    where
+        Self: Sized,
+    {
+        Group::shared(self, group_len)
+    }
+}
+
+/// Consecutive columns of a table, which their holder can give back to the system.
+pub struct Group<'a>(Kind<'a>);
+
+enum Kind<'a> {
+    Shared {
+        source: &'a dyn ColumnSource,
+        columns: Range<usize>,
+    },
+    Slab {
+        cells: Column<'a, KoalaBear>,
+        rows_len: usize,
+    },
+    Vectors(&'a mut [Vec<KoalaBear>]),
+}
+
+impl<'a> Group<'a> {
+    /// The columns of `source` in groups that give up nothing.
+    ///
+    /// # Panics
+    /// If `group_len` is zero.
+    pub fn shared(source: &'a dyn ColumnSource, group_len: usize) -> Vec<Self> {
+        let columns_len = source.shape().columns_len();
+        (0..columns_len)
+            .step_by(group_len)
+            .map(|first| first..(first + group_len).min(columns_len))
+            .map(|columns| Self(Kind::Shared { source, columns }))
+            .collect()
+    }
+
+    /// The columns of `rows_len` cells in `slab`, one after the other, in groups that return their
+    /// memory to the system.
+    ///
+    /// # Panics
+    /// If a length is zero.
+    pub fn slab(slab: &'a mut Slab<KoalaBear>, rows_len: usize, group_len: usize) -> Vec<Self> {
+        slab.columns(group_len * rows_len)
+            .map(|cells| Self(Kind::Slab { cells, rows_len }))
+            .collect()
+    }
+
+    /// The columns `vectors` in groups that drop them.
+    ///
+    /// # Panics
+    /// If `group_len` is zero.
+    pub fn vectors(vectors: &'a mut [Vec<KoalaBear>], group_len: usize) -> Vec<Self> {
+        vectors
+            .chunks_mut(group_len)
+            .map(|vectors| Self(Kind::Vectors(vectors)))
+            .collect()
+    }
+
+    /// Columns of the group.
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Kind::Shared { columns, .. } => columns.len(),
+            Kind::Slab { cells, rows_len } => cells.len() / rows_len,
+            Kind::Vectors(vectors) => vectors.len(),
+        }
+    }
+
+    /// Whether the group has no columns.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Column `index` of the group, see [`ColumnSource::column`].
+    ///
+    /// # Panics
+    /// If `index` is not below [`Group::len`].
+    pub fn column<'b>(&'b self, index: usize, buffer: &'b mut [KoalaBear]) -> &'b [KoalaBear] {
+        assert!(
+            index < self.len(),
+            "a group of {} columns has no {index}",
+            self.len()
+        );
+        match &self.0 {
+            Kind::Shared { source, columns } => source.column(columns.start + index, buffer),
+            Kind::Slab { cells, rows_len } => &cells[index * rows_len..][..*rows_len],
+            Kind::Vectors(vectors) => &vectors[index],
+        }
+    }
+
+    /// Gives the columns back to the system.
+    pub fn release(self) {
+        match self.0 {
+            Kind::Shared { .. } => {}
+            Kind::Slab { cells, .. } => cells.release(),
+            Kind::Vectors(vectors) => vectors.fill(Vec::new()),
+        }
+    }
+}
+
+impl std::fmt::Debug for Group<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Group")
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A table over columns that are in memory: in one slab, in vectors of its own, or borrowed.
+#[derive(Debug)]
+pub struct Table<'a> {
+    shape: Shape,
+    storage: Storage<'a>,
+}
+
+#[derive(Debug)]
+enum Storage<'a> {
+    Slab(Slab<KoalaBear>),
+    Vectors(Vec<Vec<KoalaBear>>),
+    Borrowed(Vec<&'a [KoalaBear]>),
+}
+
+impl<'a> Table<'a> {
+    /// The table of borrowed base columns.
+    ///
+    /// # Errors
+    /// [`Error::NoColumns`], [`Error::UnequalColumns`], [`Error::RowsNotPowerOfTwo`].
+    pub fn borrowed(columns: Vec<&'a [KoalaBear]>) -> Result<Self, Error> {
+        let shape = base_shape(columns.iter().map(|column| column.len()))?;
+        Ok(Self {
+            shape,
+            storage: Storage::Borrowed(columns),
+        })
+    }
+
+    /// The table of base columns in vectors of their own, which are dropped one after the other when
+    /// the table is consumed.
+    ///
+    /// # Errors
+    /// As [`Table::borrowed`].
+    pub fn vectors(columns: Vec<Vec<KoalaBear>>) -> Result<Self, Error> {
+        let shape = base_shape(columns.iter().map(Vec::len))?;
+        Ok(Self {
+            shape,
+            storage: Storage::Vectors(columns),
+        })
+    }
+
+    /// The table of all columns in one slab, one after the other, whose pages are given back one after
+    /// the other when the table is consumed.
+    ///
+    /// # Errors
+    /// [`Error::UnequalCells`] if the slab has not exactly the cells of `shape`.
+    pub fn slab(cells: Slab<KoalaBear>, shape: Shape) -> Result<Self, Error> {
+        let expected = shape
+            .columns_len()
+            .checked_mul(shape.rows_len())
+            .filter(|&expected| expected == cells.len());
+        match expected {
+            Some(_) => Ok(Self {
+                shape,
+                storage: Storage::Slab(cells),
+            }),
+            None => Err(Error::UnequalCells {
+                expected: shape.columns_len().saturating_mul(shape.rows_len()),
+                got: cells.len(),
+            }),
+        }
+    }
+
+    /// Declares the last columns to be the limbs of extension columns of degree `ext_degree`, all but
+    /// the first `base_width` of them.
+    ///
+    /// # Errors
+    /// [`Error::UnequalLimbs`] if what is left are no whole extension columns.
+    pub fn with_extension(self, base_width: usize, ext_degree: usize) -> Result<Self, Error> {
+        let limbs = self.shape.columns_len().saturating_sub(base_width);
+        if ext_degree == 0 || !limbs.is_multiple_of(ext_degree) {
+            return Err(Error::UnequalLimbs {
+                limbs,
+                degree: ext_degree,
+            });
+        }
+        let ext_width = limbs / ext_degree;
+        Ok(Self {
+            shape: Shape {
+                base_width,
+                ext_width,
+                ext_degree,
+                ..self.shape
+            },
+            ..self
+        })
+    }
+
+    /// The cells of column `index`.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    pub fn column(&self, index: usize) -> &[KoalaBear] {
+        match &self.storage {
+            Storage::Slab(cells) => {
+                let rows_len = self.shape.rows_len();
+                &cells[index * rows_len..][..rows_len]
+            }
+            Storage::Vectors(columns) => &columns[index],
+            Storage::Borrowed(columns) => columns[index],
+        }
+    }
+}
+
+impl ColumnSource for Table<'_> {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn column<'a>(&'a self, index: usize, _: &'a mut [KoalaBear]) -> &'a [KoalaBear] {
+        self.column(index)
+    }
+
+    fn groups(&mut self, group_len: usize) -> Vec<Group<'_>> {
+        if let Storage::Borrowed(_) = self.storage {
+            return Group::shared(self, group_len);
+        }
+        match &mut self.storage {
+            Storage::Slab(cells) => Group::slab(cells, self.shape.rows_len(), group_len),
+            Storage::Vectors(columns) => Group::vectors(columns, group_len),
+            Storage::Borrowed(_) => Vec::new(),
+        }
+    }
+}
+
+fn base_shape(mut lens: impl ExactSizeIterator<Item = usize>) -> Result<Shape, Error> {
+    let width = lens.len();
+    let rows = lens.next().ok_or(Error::NoColumns { table: 0 })?;
+    if let Some((column, got)) = (1..).zip(lens).find(|&(_, len)| len != rows) {
+        return Err(Error::UnequalColumns {
+            column,
+            expected: rows,
+            got,
+        });
+    }
+    if !rows.is_power_of_two() {
+        return Err(Error::RowsNotPowerOfTwo { rows });
+    }
+    Ok(Shape::base(rows.ilog2(), width))
+}
