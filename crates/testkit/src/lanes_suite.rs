@@ -14,6 +14,8 @@
 macro_rules! koala_lanes_suite {
     ($name:ident, $lanes:ty, $token:expr) => {
         mod $name {
+            use ::std::array;
+
             #[allow(unused_imports, reason = "the names in the macro's arguments")]
             use super::*;
             use ::lanework_field::KoalaBear;
@@ -78,7 +80,7 @@ macro_rules! koala_lanes_suite {
                         let got = apply(token, || {
                             vector(L::from_slice(token, &x), L::from_slice(token, &y))
                         });
-                        let want: Row = std::array::from_fn(|i| scalar(x[i], y[i]));
+                        let want: Row = array::from_fn(|i| scalar(x[i], y[i]));
                         let words = |row: Row| row.map(KoalaBear::montgomery_word);
                         assert_eq!(words(got), words(want), "operands {x:?}, {y:?}");
                     }
@@ -194,8 +196,8 @@ macro_rules! koala_lanes_suite {
             #[test]
             fn interleaved_blocks() {
                 fn blocks<const BLOCK: usize>(token: Token) {
-                    let x: Row = std::array::from_fn(|i| KoalaBear::new(i as u32));
-                    let y: Row = std::array::from_fn(|i| KoalaBear::new(100 + i as u32));
+                    let x: Row = array::from_fn(|i| KoalaBear::new(i as u32));
+                    let y: Row = array::from_fn(|i| KoalaBear::new(100 + i as u32));
                     let (u, v) = (L::from_slice(token, &x), L::from_slice(token, &y));
                     let got = (
                         apply(token, || u.interleave::<BLOCK>(v).0),
@@ -205,15 +207,15 @@ macro_rules! koala_lanes_suite {
                         let place = i & !BLOCK | bit;
                         if i & BLOCK == 0 { x[place] } else { y[place] }
                     };
-                    let moved = (
-                        std::array::from_fn(|i| from(i, 0)),
-                        std::array::from_fn(|i| from(i, BLOCK)),
-                    );
-                    assert_eq!(
-                        got,
-                        if BLOCK < LEN { moved } else { (x, y) },
-                        "block {BLOCK}"
-                    );
+                    let want = if BLOCK < LEN {
+                        (
+                            array::from_fn(|i| from(i, 0)),
+                            array::from_fn(|i| from(i, BLOCK)),
+                        )
+                    } else {
+                        (x, y)
+                    };
+                    assert_eq!(got, want, "block {BLOCK}");
                 }
                 with_token(|token| {
                     blocks::<1>(token);
@@ -233,15 +235,15 @@ macro_rules! koala_lanes_suite {
                     #[inline(always)]
                     fn run(self) {
                         let cell = |i, j| KoalaBear::new((i * LEN + j) as u32);
-                        let mut square: [L; LEN] = std::array::from_fn(|i| {
-                            let row: Row = std::array::from_fn(|j| cell(i, j));
+                        let mut square: [L; LEN] = array::from_fn(|i| {
+                            let row: Row = array::from_fn(|j| cell(i, j));
                             L::from_slice(self.0, &row)
                         });
                         L::transpose(&mut square);
                         for (i, lanes) in square.into_iter().enumerate() {
                             let mut row = [KoalaBear::ZERO; LEN];
                             lanes.to_slice(&mut row);
-                            assert_eq!(row, std::array::from_fn(|j| cell(j, i)));
+                            assert_eq!(row, array::from_fn(|j| cell(j, i)));
                         }
                     }
                 }

@@ -5,6 +5,7 @@ use std::iter::{Product, Sum};
 use std::ops::{Add, AddAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::spec::{MONTGOMERY_MU, MONTGOMERY_R, MONTGOMERY_R2, P, TWO_ADIC_GENERATOR, TWO_ADICITY};
+use crate::{Error, Field};
 
 /// An element of KoalaBear, kept as a Montgomery word in [0, p) with R = 2^32.
 ///
@@ -13,11 +14,6 @@ use super::spec::{MONTGOMERY_MU, MONTGOMERY_R, MONTGOMERY_R2, P, TWO_ADIC_GENERA
 #[derive(Copy, Clone, Default, PartialEq, Eq, Hash, bytemuck::Zeroable)]
 #[repr(transparent)]
 pub struct KoalaBear(u32);
-
-/// A value that is not below p.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a canonical field element: {0}")]
-pub struct NonCanonical(pub u64);
 
 /// x R^-1 mod p for x < 2^32 p, in [0, p).
 #[inline(always)]
@@ -55,12 +51,14 @@ impl KoalaBear {
     /// The element with the canonical integer `value`.
     ///
     /// # Errors
-    /// [`NonCanonical`] if `value` is not below p.
-    pub const fn from_canonical(value: u32) -> Result<Self, NonCanonical> {
+    /// [`Error::NonCanonical`] if `value` is not below p.
+    pub const fn from_canonical(value: u32) -> Result<Self, Error> {
         if value < P {
             Ok(Self::new(value))
         } else {
-            Err(NonCanonical(value as u64))
+            Err(Error::NonCanonical {
+                value: value as i128,
+            })
         }
     }
 
@@ -72,12 +70,14 @@ impl KoalaBear {
     /// The element kept as the Montgomery word `word`.
     ///
     /// # Errors
-    /// [`NonCanonical`] if `word` is not below p.
-    pub const fn from_montgomery_word(word: u32) -> Result<Self, NonCanonical> {
+    /// [`Error::NonCanonical`] if `word` is not below p.
+    pub const fn from_montgomery_word(word: u32) -> Result<Self, Error> {
         if word < P {
             Ok(Self(word))
         } else {
-            Err(NonCanonical(word as u64))
+            Err(Error::NonCanonical {
+                value: word as i128,
+            })
         }
     }
 
@@ -105,6 +105,42 @@ impl KoalaBear {
     pub const fn plus(self, other: Self) -> Self {
         let sum = self.0 + other.0;
         Self(if sum >= P { sum - P } else { sum })
+    }
+
+    /// 2 x.
+    #[must_use]
+    pub const fn double(self) -> Self {
+        self.plus(self)
+    }
+
+    /// x / 2.
+    #[must_use]
+    pub const fn halve(self) -> Self {
+        self.div_2exp(1)
+    }
+
+    /// x / 2^`exponent`: one reduction of a shifted word.
+    ///
+    /// # Panics
+    /// If `exponent` is above 32.
+    #[must_use]
+    pub const fn div_2exp(self, exponent: u32) -> Self {
+        Self(montgomery_reduce((self.0 as u64) << (32 - exponent)))
+    }
+
+    /// The sum of the products of the elements with the same index, which is reduced once.
+    #[inline]
+    pub fn dot<const N: usize>(left: &[Self; N], right: &[Self; N]) -> Self {
+        // Below p R before and after each step: p^2 < p R / 2, hence two products are below p R,
+        // and p R + p R < 2^64.
+        const P_R: u64 = (P as u64) << 32;
+        let product = |i: usize| left[i].0 as u64 * right[i].0 as u64;
+        let mut sum = 0_u64;
+        for i in (0..N).step_by(2) {
+            sum += product(i) + if i + 1 < N { product(i + 1) } else { 0 };
+            sum = sum.min(sum.wrapping_sub(P_R));
+        }
+        Self(montgomery_reduce(sum))
     }
 
     /// The square.
@@ -158,6 +194,20 @@ impl KoalaBear {
             k += 1;
         }
         root
+    }
+}
+
+impl Field for KoalaBear {
+    const ZERO: Self = Self::ZERO;
+    const ONE: Self = Self::ONE;
+
+    #[inline(always)]
+    fn square(self) -> Self {
+        self.square()
+    }
+
+    fn inverse(self) -> Option<Self> {
+        self.inverse()
     }
 }
 
