@@ -30,6 +30,23 @@ use lanework_field::koala::spec::P;
 use super::RoundConstants;
 use super::spec::{DIAGONAL_16, DIAGONAL_24};
 
+/// Expands `$body` for each constant index `$index` below `$count`, at most 24.
+///
+/// Lanes must have indices known at compile time: a loop over them would go through memory.
+macro_rules! for_each_lane {
+    ($count:expr, $index:ident, $body:block) => {
+        for_each_lane!(@ $count, $index, $body;
+            0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23)
+    };
+    (@ $count:expr, $index:ident, $body:block; $($lane:literal)*) => {{
+        $(if $lane < $count {
+            const $index: usize = $lane;
+            $body
+        })*
+    }};
+}
+pub(super) use for_each_lane;
+
 /// R - p for R = 2^52.
 pub(super) const MINUS_P: u64 = (1 << 52) - P as u64;
 
@@ -174,11 +191,17 @@ struct Enter<const PAIRS: usize, const SINGLES: usize> {
     singles: [Multiplier; SINGLES],
 }
 
-/// The internal state of a batch: pairs by their half sums now and one round ago.
+/// The internal state of a batch: pairs by their half sums after an even and an odd number of
+/// rounds, and the other lanes.
 #[derive(Copy, Clone)]
 pub(super) struct Internal<T, const PAIRS: usize, const SINGLES: usize> {
     even: [T; PAIRS],
     odd: [T; PAIRS],
+    others: Others<T, SINGLES>,
+}
+
+#[derive(Copy, Clone)]
+struct Others<T, const SINGLES: usize> {
     one: T,
     two: T,
     singles: [T; SINGLES],
@@ -328,22 +351,6 @@ impl<const WIDTH: usize, const PAIRS: usize, const SINGLES: usize>
     }
 }
 
-/// Expands `$body` for each constant index `$index` below `$count`, at most 24.
-///
-/// Lanes must have indices known at compile time: a loop over them would go through memory.
-macro_rules! for_each_lane {
-    ($count:expr, $index:ident, $body:block) => {
-        for_each_lane!(@ $count, $index, $body;
-            0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23)
-    };
-    (@ $count:expr, $index:ident, $body:block; $($lane:literal)*) => {
-        $(if $lane < $count {
-            const $index: usize = $lane;
-            $body
-        })*
-    };
-}
-
 /// 2 M_E x + p.
 #[inline(always)]
 fn external_layer<T: Words, const WIDTH: usize>(token: T::Token, state: &mut [T; WIDTH]) {
@@ -401,7 +408,8 @@ pub(super) fn front<
     token: T::Token,
     constants: &Constants<WIDTH, PAIRS, SINGLES>,
     state: &mut [T; WIDTH],
-) -> Internal<T, PAIRS, SINGLES> {
+    internal: &mut Internal<T, PAIRS, SINGLES>,
+) {
     external_layer(token, state);
     full_rounds(
         token,
@@ -411,14 +419,9 @@ pub(super) fn front<
     let zero = T::constant(token, &0);
     let lane_zero = zero.add_product(token, state[0], &constants.enter.lane_zero);
     let cubed = T::constant(token, &u64::from(P)).add_multiple(token, lane_zero, &2);
-    let mut internal = Internal {
-        even: [zero; PAIRS],
-        odd: [zero; PAIRS],
-        one: state[1],
-        two: state[2],
-        singles: [zero; SINGLES],
-        cubed,
-    };
+    internal.others.one = state[1];
+    internal.others.two = state[2];
+    internal.others.cubed = cubed;
     let offset = T::constant(token, &constants.offset);
     for_each_lane!(PAIRS, PAIR, {
         let (i, j) = S::PAIR_LANES[PAIR];
@@ -426,9 +429,26 @@ pub(super) fn front<
         internal.odd[PAIR] = state[i].add(offset).sub(state[j]);
     });
     for_each_lane!(SINGLES, SINGLE, {
-        internal.singles[SINGLE] = state[S::SINGLE_LANES[SINGLE]];
+        internal.others.singles[SINGLE] = state[S::SINGLE_LANES[SINGLE]];
     });
-    internal
+}
+
+impl<T: Copy, const PAIRS: usize, const SINGLES: usize> Internal<T, PAIRS, SINGLES> {
+    /// A state to be written by [`front`].
+    #[inline(always)]
+    pub(super) fn filled(word: T) -> Self {
+        let others = Others {
+            one: word,
+            two: word,
+            singles: [word; SINGLES],
+            cubed: word,
+        };
+        Self {
+            even: [word; PAIRS],
+            odd: [word; PAIRS],
+            others,
+        }
+    }
 }
 
 /// Which form of the internal round: they differ in what they reduce.
@@ -445,28 +465,9 @@ mod form {
     pub(super) const ALL: u8 = 4;
 }
 
-/// One internal round: `$now` and `$before` are the fields with the half sums.
-macro_rules! internal_round {
-    ($form:ident, $now:ident, $before:ident, $token:ident, $constants:ident, $key:expr, $state:expr) => {
-        internal_round::<T, WIDTH, PAIRS, SINGLES, { form::$form }>(
-            $token,
-            $constants,
-            $key,
-            &$state.$now,
-            &mut $state.$before,
-            &mut $state.one,
-            &mut $state.two,
-            &mut $state.singles,
-            &mut $state.cubed,
-        )
-    };
-}
-
+/// One internal round of one batch: `now` are the half sums, `before` those of the round before,
+/// which the next ones replace.
 #[inline(always)]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the fields of one state, lent apart"
-)]
 fn internal_round<
     T: Words,
     const WIDTH: usize,
@@ -479,11 +480,14 @@ fn internal_round<
     key: &u64,
     now: &[T; PAIRS],
     before: &mut [T; PAIRS],
-    one: &mut T,
-    two: &mut T,
-    singles: &mut [T; SINGLES],
-    cubed: &mut T,
+    others: &mut Others<T, SINGLES>,
 ) {
+    let Others {
+        one,
+        two,
+        singles,
+        cubed,
+    } = others;
     let mut halves = now[0];
     for_each_lane!(PAIRS, PAIR, {
         if PAIR >= 1 {
@@ -496,14 +500,14 @@ fn internal_round<
     });
     let zero = T::constant(token, &0);
     let enter = &constants.enter;
-    let others = if FORM == form::FIRST {
+    let sum = if FORM == form::FIRST {
         zero.add_product(token, sum.add(halves), &enter.sum)
     } else {
         sum.add_multiple(token, halves, &2).reduce(token)
     };
-    let next = T::constant(token, key).add_multiple(token, others, &2);
+    let next = T::constant(token, key).add_multiple(token, sum, &2);
     let cube = T::constant(token, &1).add_cube(token, *cubed);
-    let sigma = others.add(cube);
+    let sigma = sum.add(cube);
     *cubed = next.sub(cube.add(cube));
 
     let multipliers = match FORM {
@@ -539,24 +543,33 @@ fn internal_round<
     });
 }
 
-/// All internal rounds, the batches in turn so that one computes while the other waits.
+/// All internal rounds, the batches in turn so that one computes while another waits.
+///
+/// The state stays in memory between rounds: each round of a batch is then a block of its own that
+/// fits the registers, and the order of blocks is the order in which the CPU sees them.
 #[inline(always)]
 pub(super) fn internal_rounds<
     T: Words,
     const WIDTH: usize,
     const PAIRS: usize,
     const SINGLES: usize,
-    const BATCHES: usize,
 >(
     token: T::Token,
     constants: &Constants<WIDTH, PAIRS, SINGLES>,
-    batches: &mut [Internal<T, PAIRS, SINGLES>; BATCHES],
+    batches: &mut [Internal<T, PAIRS, SINGLES>],
 ) {
     macro_rules! round {
         ($form:ident, $now:ident, $before:ident, $key:expr) => {
-            for_each_lane!(BATCHES, BATCH, {
-                internal_round!($form, $now, $before, token, constants, $key, batches[BATCH]);
-            })
+            for Internal {
+                $now,
+                $before,
+                others,
+            } in batches.iter_mut()
+            {
+                internal_round::<T, WIDTH, PAIRS, SINGLES, { form::$form }>(
+                    token, constants, $key, $now, $before, others,
+                );
+            }
         };
     }
     let (enter, keys) = constants.lane_zero.split_at(2);
@@ -576,10 +589,9 @@ pub(super) fn internal_rounds<
     }
     for key in keys {
         round!(REDUCING, even, odd, key);
-        for_each_lane!(BATCHES, BATCH, {
-            let batch = &mut batches[BATCH];
-            std::mem::swap(&mut batch.even, &mut batch.odd);
-        });
+        for batch in batches.iter_mut() {
+            core::mem::swap(&mut batch.even, &mut batch.odd);
+        }
     }
 }
 
@@ -600,11 +612,12 @@ pub(super) fn back<
     let lane =
         |lane: usize, x: T| T::constant(token, &constants.leave[lane]).add_multiple(token, x, &2);
     let zero = T::constant(token, &0);
-    state[0] = internal.cubed;
-    state[1] = lane(1, internal.one);
-    state[2] = lane(2, internal.two);
+    state[0] = internal.others.cubed;
+    state[1] = lane(1, internal.others.one);
+    state[2] = lane(2, internal.others.two);
     for_each_lane!(SINGLES, SINGLE, {
-        state[S::SINGLE_LANES[SINGLE]] = lane(S::SINGLE_LANES[SINGLE], internal.singles[SINGLE]);
+        state[S::SINGLE_LANES[SINGLE]] =
+            lane(S::SINGLE_LANES[SINGLE], internal.others.singles[SINGLE]);
     });
     for_each_lane!(PAIRS, PAIR, {
         let (i, j) = S::PAIR_LANES[PAIR];

@@ -13,7 +13,7 @@ use lanework_field::koala::spec::P;
 use super::RoundConstants;
 use super::lazy52::{
     Constants, Internal, MINUS_INVERSE_P, MINUS_P, Multiplier, RECIPROCAL, Split, Split16, Split24,
-    Words, back, front, internal_rounds,
+    Words, back, for_each_lane, front, internal_rounds,
 };
 use super::table::{Absorb, CellSource, Feed, Many, Pairs};
 use crate::Digest;
@@ -95,6 +95,28 @@ impl Words for V {
     }
 }
 
+/// The eight words `$word` for lanes `$lane`, with indices known at compile time.
+macro_rules! words {
+    ($lane:ident => $word:expr) => {{
+        macro_rules! word {
+            ($index:literal) => {{
+                const $lane: usize = $index;
+                $word
+            }};
+        }
+        [
+            word!(0),
+            word!(1),
+            word!(2),
+            word!(3),
+            word!(4),
+            word!(5),
+            word!(6),
+            word!(7),
+        ]
+    }};
+}
+
 /// One parameter set for this instruction set.
 pub(super) struct Ifma<S, const WIDTH: usize, const PAIRS: usize, const SINGLES: usize> {
     token: Avx512Ifma,
@@ -131,17 +153,8 @@ where
     /// Permutes two batches: from biased input words to outputs at the output factor.
     #[inline(always)]
     fn permute_batches(&self, batches: &mut [[V; WIDTH]; 2]) {
-        let [a, b] = batches;
         // SAFETY: feature: the token.
-        unsafe {
-            let mut internal = [
-                front_entry(self.token, self, a),
-                front_entry(self.token, self, b),
-            ];
-            internal_entry(self.token, self, &mut internal);
-            back_entry(self.token, self, &internal[0], a);
-            back_entry(self.token, self, &internal[1], b);
-        }
+        unsafe { permute_batches(self, batches) };
     }
 
     /// `acc` plus the output word `x` at the factor of Montgomery words, below `acc + 2p`.
@@ -156,49 +169,36 @@ where
     }
 }
 
-// One function for each part, called twice per step, so that all the code of a permutation stays in
-// the cache of decoded instructions.
-
+/// One function for every way in and out, so that the code of a permutation is there once.
+///
 /// # Safety
 /// The CPU has the features: the token vouches for them.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline(never)]
-unsafe fn front_entry<S, const WIDTH: usize, const PAIRS: usize, const SINGLES: usize>(
-    token: Avx512Ifma,
+unsafe fn permute_batches<S, const WIDTH: usize, const PAIRS: usize, const SINGLES: usize>(
     this: &Ifma<S, WIDTH, PAIRS, SINGLES>,
-    state: &mut [V; WIDTH],
-) -> Internal<V, PAIRS, SINGLES>
-where
-    S: Split<WIDTH, PAIRS, SINGLES>,
-{
-    front::<S, V, WIDTH, PAIRS, SINGLES>(token, &this.constants, state)
-}
-
-/// # Safety
-/// The CPU has the features: the token vouches for them.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline(never)]
-unsafe fn internal_entry<S, const WIDTH: usize, const PAIRS: usize, const SINGLES: usize>(
-    token: Avx512Ifma,
-    this: &Ifma<S, WIDTH, PAIRS, SINGLES>,
-    batches: &mut [Internal<V, PAIRS, SINGLES>; 2],
-) {
-    internal_rounds(token, &this.constants, batches);
-}
-
-/// # Safety
-/// The CPU has the features: the token vouches for them.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline(never)]
-unsafe fn back_entry<S, const WIDTH: usize, const PAIRS: usize, const SINGLES: usize>(
-    token: Avx512Ifma,
-    this: &Ifma<S, WIDTH, PAIRS, SINGLES>,
-    internal: &Internal<V, PAIRS, SINGLES>,
-    state: &mut [V; WIDTH],
+    batches: &mut [[V; WIDTH]; 2],
 ) where
     S: Split<WIDTH, PAIRS, SINGLES>,
 {
-    back::<S, V, WIDTH, PAIRS, SINGLES>(token, &this.constants, internal, state);
+    let (token, constants) = (this.token, &this.constants);
+    let zero = V::constant(token, &0);
+    let mut internal = [Internal::filled(zero); 2];
+    let mut state = [zero; WIDTH];
+    for_each_lane!(2, BATCH, {
+        for_each_lane!(WIDTH, LANE, {
+            state[LANE] = batches[BATCH][LANE];
+        });
+        front::<S, V, WIDTH, PAIRS, SINGLES>(token, constants, &mut state, &mut internal[BATCH]);
+    });
+    // Of unknown length, so that the rounds of the batches stay blocks apart.
+    internal_rounds(token, constants, core::hint::black_box(&mut internal[..]));
+    for_each_lane!(2, BATCH, {
+        back::<S, V, WIDTH, PAIRS, SINGLES>(token, constants, &internal[BATCH], &mut state);
+        for_each_lane!(WIDTH, LANE, {
+            batches[BATCH][LANE] = state[LANE];
+        });
+    });
 }
 
 /// Eight words of a column, from `source` on.
@@ -248,13 +248,18 @@ unsafe fn load_digests(source: *const Digest, stride: usize) -> [V; LANES] {
         let rows = |r: usize| _mm512_inserti64x4(_mm512_castsi256_si512(row(r)), row(r + 4), 1);
         let pairs = transpose_4x8([rows(0), rows(1), rows(2), rows(3)]);
         let mask = _mm512_set1_epi64(0xffff_ffff);
-        core::array::from_fn(|i| {
-            V(if i % 2 == 0 {
-                _mm512_and_si512(pairs[i / 2], mask)
-            } else {
-                _mm512_srli_epi64(pairs[i / 2], 32)
-            })
-        })
+        let word = |k: usize| V(_mm512_and_si512(pairs[k], mask));
+        let next = |k: usize| V(_mm512_srli_epi64(pairs[k], 32));
+        [
+            word(0),
+            next(0),
+            word(1),
+            next(1),
+            word(2),
+            next(2),
+            word(3),
+            next(3),
+        ]
     }
 }
 
@@ -317,7 +322,7 @@ where
             self.permute_batches(&mut batches);
             for (batch, rows) in batches.iter().zip(states.chunks_exact_mut(LANES)) {
                 for first in (0..WIDTH).step_by(LANES) {
-                    let words = core::array::from_fn(|i| self.output(zero, batch[first + i]));
+                    let words = words!(I => self.output(zero, batch[first + I]));
                     let mut digests = [Digest::ZERO; LANES];
                     // SAFETY: feature: the token. bounds: an array of eight digests.
                     unsafe { store_digests(&words, digests.as_mut_ptr()) };
@@ -329,12 +334,13 @@ where
         }
     }
 
-    /// Digests of `groups` times two batches of rows by the sponge.
+    /// Digests of `groups` times two batches of rows by the sponge of `rate`, which `RATE` repeats
+    /// where its lanes are to be known at compile time and is 0 otherwise.
     ///
     /// # Safety
     /// The features; as [`Many::hash_rows`] for rows `first_row ..` and digests from `out` on.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-    unsafe fn sponge_entry(
+    unsafe fn sponge_entry<const RATE: usize>(
         &self,
         rate: usize,
         cells: &[CellSource],
@@ -344,7 +350,10 @@ where
     ) {
         let input = &self.constants.input;
         let zero = self.constant(&0);
-        let initial: [V; WIDTH] = core::array::from_fn(|lane| self.constant(&input[lane]));
+        let mut initial = [zero; WIDTH];
+        for_each_lane!(WIDTH, LANE, {
+            initial[LANE] = self.constant(&input[LANE]);
+        });
         let mut states = [[initial; 2]; GROUPS];
         let mut blocks = cells.chunks(rate).peekable();
         while let Some(block) = blocks.next() {
@@ -353,26 +362,68 @@ where
             for (group, batches) in states[..groups].iter_mut().enumerate() {
                 for (half, batch) in batches.iter_mut().enumerate() {
                     let row = first_row + (2 * group + half) * LANES;
-                    for (lane, cell) in block.iter().enumerate() {
+                    let cell = |lane: usize| {
+                        let cell = block[lane];
                         // SAFETY: feature: the token. bounds: the caller vouches for the rows.
                         let words = unsafe { load_column(cell.base.add(row * cell.step)) };
-                        batch[lane] = words.add(self.constant(&input[lane]));
+                        words.add(self.constant(&input[lane]))
+                    };
+                    if block.len() == RATE {
+                        for_each_lane!(RATE, LANE, {
+                            batch[LANE] = cell(LANE);
+                        });
+                    } else {
+                        for lane in 0..block.len() {
+                            batch[lane] = cell(lane);
+                        }
                     }
                 }
                 self.permute_batches(batches);
                 for (half, batch) in batches.iter_mut().enumerate() {
-                    if let Some(kept) = kept {
-                        for lane in kept..WIDTH {
-                            batch[lane] = self.output(self.constant(&input[lane]), batch[lane]);
+                    match kept {
+                        Some(kept) if kept == RATE => for_each_lane!(WIDTH, LANE, {
+                            if LANE >= RATE {
+                                batch[LANE] = self.output(self.constant(&input[LANE]), batch[LANE]);
+                            }
+                        }),
+                        Some(kept) => {
+                            for lane in kept..WIDTH {
+                                batch[lane] = self.output(self.constant(&input[lane]), batch[lane]);
+                            }
                         }
-                    } else {
-                        let words = core::array::from_fn(|i| self.output(zero, batch[i]));
-                        // SAFETY: feature: the token. bounds: the caller vouches for the digests.
-                        unsafe { store_digests(&words, out.add((2 * group + half) * LANES)) };
+                        None => {
+                            let words = words!(I => self.output(zero, batch[I]));
+                            // SAFETY: feature: the token. bounds: the caller vouches for the digests.
+                            unsafe { store_digests(&words, out.add((2 * group + half) * LANES)) };
+                        }
                     }
                 }
             }
         }
+    }
+
+    /// [`Ifma::sponge_entry`] for any rate.
+    ///
+    /// # Safety
+    /// As [`Many::hash_rows`], with whole batches.
+    unsafe fn sponge(
+        &self,
+        rate: usize,
+        cells: &[CellSource],
+        first_row: usize,
+        out: &mut [Digest],
+    ) {
+        assert_eq!(out.len() % (2 * LANES), 0, "whole batches");
+        for_each_run(first_row, out, |row, groups, digests| {
+            // SAFETY: feature: the token. bounds: as the caller vouches.
+            unsafe {
+                match rate {
+                    8 => self.sponge_entry::<8>(rate, cells, row, groups, digests),
+                    16 => self.sponge_entry::<16>(rate, cells, row, groups, digests),
+                    _ => self.sponge_entry::<0>(rate, cells, row, groups, digests),
+                }
+            }
+        });
     }
 }
 
@@ -380,29 +431,33 @@ impl Ifma16 {
     /// The state words that a permuted batch leaves in a chain: the upper half plus the block.
     #[inline(always)]
     fn chained(&self, batch: &[V; 16], block: &[V; LANES]) -> [V; LANES] {
-        core::array::from_fn(|i| {
-            self.output(
-                block[i].add(self.constant(&self.rebias[i])),
-                batch[LANES + i],
-            )
+        words!(I => {
+            self.output(block[I].add(self.constant(&self.rebias[I])), batch[LANES + I])
         })
     }
 
     /// The digest words of a permuted batch with feed-forward of its block.
     #[inline(always)]
     fn forwarded(&self, batch: &[V; 16], block: &[V; LANES]) -> [V; LANES] {
-        core::array::from_fn(|i| {
-            self.output(
-                block[i].add(self.constant(&self.unbias[i])),
-                batch[LANES + i],
-            )
-            .reduce(self.token)
+        words!(I => {
+            self.output(block[I].add(self.constant(&self.unbias[I])), batch[LANES + I])
+                .reduce(self.token)
         })
     }
 
+    /// Words to enter the state at lanes `FIRST ..`.
     #[inline(always)]
-    fn biased(&self, words: &[V; LANES], first: usize) -> [V; LANES] {
-        core::array::from_fn(|i| words[i].add(self.constant(&self.constants.input[first + i])))
+    fn biased<const FIRST: usize>(&self, words: &[V; LANES]) -> [V; LANES] {
+        words!(I => words[I].add(self.constant(&self.constants.input[FIRST + I])))
+    }
+
+    /// Writes the two halves of a state.
+    #[inline(always)]
+    fn fill(batch: &mut [V; 16], left: &[V; LANES], right: &[V; LANES]) {
+        for_each_lane!(LANES, LANE, {
+            batch[LANE] = left[LANE];
+            batch[LANES + LANE] = right[LANE];
+        });
     }
 
     /// Digests of `groups` times two batches of rows by the chain.
@@ -418,9 +473,9 @@ impl Ifma16 {
         out: *mut Digest,
     ) {
         let input = &self.constants.input;
-        let initial: [V; LANES] = core::array::from_fn(|lane| self.constant(&input[lane]));
+        let initial = words!(I => self.constant(&input[I]));
         let mut states = [[initial; 2]; GROUPS];
-        let mut blocks = cells.chunks_exact(LANES).peekable();
+        let mut blocks = cells.as_chunks::<LANES>().0.iter().peekable();
         while let Some(block) = blocks.next() {
             let last = blocks.peek().is_none();
             for (group, states) in states[..groups].iter_mut().enumerate() {
@@ -428,15 +483,11 @@ impl Ifma16 {
                 let mut words = [[self.constant(&0); LANES]; 2];
                 for half in 0..2 {
                     let row = first_row + (2 * group + half) * LANES;
-                    words[half] = self.biased(
-                        &core::array::from_fn(|i| {
-                            // SAFETY: feature: the token. bounds: the caller vouches for the rows.
-                            unsafe { load_column(block[i].base.add(row * block[i].step)) }
-                        }),
-                        LANES,
-                    );
-                    batches[half][..LANES].copy_from_slice(&states[half]);
-                    batches[half][LANES..].copy_from_slice(&words[half]);
+                    words[half] = self.biased::<LANES>(&words!(I => {
+                        // SAFETY: feature: the token. bounds: the caller vouches for the rows.
+                        unsafe { load_column(block[I].base.add(row * block[I].step)) }
+                    }));
+                    Self::fill(&mut batches[half], &states[half], &words[half]);
                 }
                 self.permute_batches(&mut batches);
                 for half in 0..2 {
@@ -469,9 +520,8 @@ impl Ifma16 {
                         load_digests(pairs.right.add(at), pairs.stride),
                     )
                 };
-                rights[half] = self.biased(&right, LANES);
-                batches[half][..LANES].copy_from_slice(&self.biased(&left, 0));
-                batches[half][LANES..].copy_from_slice(&rights[half]);
+                rights[half] = self.biased::<LANES>(&right);
+                Self::fill(&mut batches[half], &self.biased::<0>(&left), &rights[half]);
             }
             self.permute_batches(&mut batches);
             if !pairs.aux.is_null() {
@@ -479,20 +529,19 @@ impl Ifma16 {
                     // SAFETY: feature: the token. bounds: the caller vouches for the pointers.
                     let right = unsafe { load_digests(pairs.aux.add(first + half * LANES), 1) };
                     let left = match feed {
-                        Feed::Truncate => core::array::from_fn(|i| {
-                            self.output(self.constant(&self.constants.input[i]), batches[half][i])
+                        Feed::Truncate => words!(I => {
+                            self.output(self.constant(&self.constants.input[I]), batches[half][I])
                         }),
                         Feed::Forward => self.chained(&batches[half], &rights[half]),
                     };
-                    rights[half] = self.biased(&right, LANES);
-                    batches[half][..LANES].copy_from_slice(&left);
-                    batches[half][LANES..].copy_from_slice(&rights[half]);
+                    rights[half] = self.biased::<LANES>(&right);
+                    Self::fill(&mut batches[half], &left, &rights[half]);
                 }
                 self.permute_batches(&mut batches);
             }
             for half in 0..2 {
                 let words = match feed {
-                    Feed::Truncate => core::array::from_fn(|i| self.output(zero, batches[half][i])),
+                    Feed::Truncate => words!(I => self.output(zero, batches[half][I])),
                     Feed::Forward => self.forwarded(&batches[half], &rights[half]),
                 };
                 // SAFETY: feature: the token. bounds: the caller vouches for the pointers.
@@ -536,15 +585,17 @@ impl Many<16> for Ifma16 {
         first_row: usize,
         out: &mut [Digest],
     ) {
-        assert_eq!(out.len() % (2 * LANES), 0, "whole batches");
-        for_each_run(first_row, out, |row, groups, digests| match absorb {
-            // SAFETY: feature: the token. bounds: as the caller vouches.
-            Absorb::Sponge { rate } => unsafe {
-                self.sponge_entry(rate, cells, row, groups, digests);
-            },
-            // SAFETY: feature: the token. bounds: as the caller vouches.
-            Absorb::Chain => unsafe { self.chain_entry(cells, row, groups, digests) },
-        });
+        match absorb {
+            // SAFETY: as the caller vouches.
+            Absorb::Sponge { rate } => unsafe { self.sponge(rate, cells, first_row, out) },
+            Absorb::Chain => {
+                assert_eq!(out.len() % (2 * LANES), 0, "whole batches");
+                for_each_run(first_row, out, |row, groups, digests| {
+                    // SAFETY: feature: the token. bounds: as the caller vouches.
+                    unsafe { self.chain_entry(cells, row, groups, digests) };
+                });
+            }
+        }
     }
 
     unsafe fn compress(&self, feed: Feed, pairs: &Pairs) {
@@ -576,14 +627,11 @@ impl Many<24> for Ifma24 {
         first_row: usize,
         out: &mut [Digest],
     ) {
-        assert_eq!(out.len() % (2 * LANES), 0, "whole batches");
         let Absorb::Sponge { rate } = absorb else {
             unreachable!("the chain has width 16");
         };
-        for_each_run(first_row, out, |row, groups, digests| {
-            // SAFETY: feature: the token. bounds: as the caller vouches.
-            unsafe { self.sponge_entry(rate, cells, row, groups, digests) };
-        });
+        // SAFETY: as the caller vouches.
+        unsafe { self.sponge(rate, cells, first_row, out) };
     }
 
     unsafe fn compress(&self, _: Feed, _: &Pairs) {
