@@ -78,12 +78,9 @@ pub trait Kernel {
 
 /// A constant factor with its quotient word, the same for all lanes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-#[repr(C)]
 pub struct Prepared {
-    // Words of 64 bits: the wide products of x86 read their factors at this distance, so that both
-    // can be broadcast from memory.
-    pub(crate) word: u64,
-    pub(crate) quotient: u64,
+    pub(crate) word: u32,
+    pub(crate) quotient: u32,
 }
 
 impl Prepared {
@@ -91,8 +88,8 @@ impl Prepared {
     pub const fn new(value: KoalaBear) -> Self {
         let word = value.montgomery_word();
         Self {
-            word: word as u64,
-            quotient: word.wrapping_mul(MONTGOMERY_MU) as u64,
+            word,
+            quotient: word.wrapping_mul(MONTGOMERY_MU),
         }
     }
 }

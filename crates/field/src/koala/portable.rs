@@ -23,22 +23,21 @@ fn correct(d: i32) -> KoalaBear {
     KoalaBear::from_word_below_p((d + (P as i32 & (d >> 31))) as u32)
 }
 
-/// (product - q p) / 2^32 for q p = product mod 2^32, in (-p, p) if |product| <= 2^31 p.
+/// (product - q p) / 2^32 for q p = product mod 2^32, in (-p, p) if product < 2^32 p.
+///
+/// Products are of unsigned words: plain vector units have no others.
 #[inline(always)]
-fn reduce(product: i64, q: i32) -> i32 {
-    (product >> 32) as i32 - ((q as i64 * P as i64) >> 32) as i32
+fn reduce(product: u64, q: u32) -> i32 {
+    (product >> 32) as i32 - ((q as u64 * P as u64) >> 32) as i32
 }
 
 #[inline(always)]
-fn reduce_product(product: i64) -> i32 {
-    reduce(product, (product as i32).wrapping_mul(MONTGOMERY_MU as i32))
-}
-
-/// x^3 for x in [-p, p).
-#[inline(always)]
-fn cube(x: i32) -> KoalaBear {
-    let square = reduce_product(x as i64 * x as i64);
-    correct(reduce_product(square as i64 * x as i64))
+fn product(x: KoalaBear, y: KoalaBear) -> KoalaBear {
+    let product = x.montgomery_word() as u64 * y.montgomery_word() as u64;
+    correct(reduce(
+        product,
+        (product as u32).wrapping_mul(MONTGOMERY_MU),
+    ))
 }
 
 impl PortableLanes {
@@ -89,7 +88,7 @@ impl Mul for PortableLanes {
     type Output = Self;
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
-        self.zip(other, |x, y| correct(reduce_product(x as i64 * y as i64)))
+        Self(std::array::from_fn(|i| product(self.0[i], other.0[i])))
     }
 }
 
@@ -134,12 +133,12 @@ impl Lanes for PortableLanes {
 
     #[inline(always)]
     fn cube(self) -> Self {
-        self.map(cube)
+        self * self * self
     }
 
     #[inline(always)]
     fn add_cube(self, constant: &Addend) -> Self {
-        self.map(|x| cube(x + constant.0))
+        self.map(|x| correct(x + constant.0)).cube()
     }
 
     #[inline(always)]
@@ -165,12 +164,9 @@ impl Lanes for PortableLanes {
     #[inline(always)]
     fn mul_by(self, multiplier: &[Prepared; LEN]) -> Self {
         Self(std::array::from_fn(|i| {
-            let x = self.0[i].montgomery_word() as i32;
-            let product = x as i64 * multiplier[i].word as i64;
-            correct(reduce(
-                product,
-                x.wrapping_mul(multiplier[i].quotient as i32),
-            ))
+            let x = self.0[i].montgomery_word();
+            let Prepared { word, quotient } = multiplier[i];
+            correct(reduce(x as u64 * word as u64, x.wrapping_mul(quotient)))
         }))
     }
 

@@ -4,13 +4,13 @@
 //! Results of the two halves have their words at the odd places and are merged there.
 #![expect(unsafe_code, reason = "vector intrinsics")]
 
+use std::arch::asm;
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_blend_epi32, _mm256_loadu_si256,
     _mm256_min_epu32, _mm256_mul_epi32, _mm256_mul_epu32, _mm256_permute2x128_si256,
-    _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_shuffle_epi32,
-    _mm256_sign_epi32, _mm256_sllv_epi32, _mm256_srli_epi32, _mm256_srlv_epi32,
-    _mm256_storeu_si256, _mm256_sub_epi32, _mm256_sub_epi64, _mm256_unpackhi_epi64,
-    _mm256_unpacklo_epi64,
+    _mm256_set1_epi32, _mm256_setzero_si256, _mm256_shuffle_epi32, _mm256_sign_epi32,
+    _mm256_sllv_epi32, _mm256_srli_epi32, _mm256_srlv_epi32, _mm256_storeu_si256, _mm256_sub_epi32,
+    _mm256_sub_epi64, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
 };
 use std::ops::{Add, Mul, Sub};
 
@@ -61,12 +61,29 @@ fn correct(d: __m256i) -> __m256i {
     unsafe { _mm256_min_epu32(d, _mm256_add_epi32(d, _mm256_set1_epi32(P as i32))) }
 }
 
+/// The same vector, of which the compiler does not know where it comes from.
+///
+/// Without it LLVM sees that q counts mod 2^32 only, takes the product that makes it for one of
+/// 64-bit words, and replaces one instruction by several.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn opaque(mut x: __m256i) -> __m256i {
+    // SAFETY: the instruction is a comment.
+    unsafe {
+        asm!("/* {0} */", inout(ymm_reg) x, options(pure, nomem, nostack, preserves_flags));
+    }
+    x
+}
+
 /// product - q p, whose low words are 0 and whose high words, at the odd places, are in (-p, p).
 /// For products at even places of the signed numbers 32-bit lanes hold.
 #[inline(always)]
 fn reduce(product: __m256i, q: __m256i) -> __m256i {
     // SAFETY: feature: `product` comes from a lane value.
-    unsafe { _mm256_sub_epi64(product, _mm256_mul_epi32(q, _mm256_set1_epi32(P as i32))) }
+    unsafe {
+        let multiple = _mm256_mul_epi32(opaque(q), _mm256_set1_epi32(P as i32));
+        _mm256_sub_epi64(product, multiple)
+    }
 }
 
 /// The same, with q = product p^-1.
@@ -219,8 +236,8 @@ impl Lanes for Avx2Lanes {
     fn mul_prepared(self, constant: &Prepared) -> Self {
         // SAFETY: feature: `self` exists.
         unsafe {
-            let word = _mm256_set1_epi64x(constant.word as i64);
-            let quotient = _mm256_set1_epi64x(constant.quotient as i64);
+            let word = _mm256_set1_epi32(constant.word as i32);
+            let quotient = _mm256_set1_epi32(constant.quotient as i32);
             let x_odd = odd(self.0);
             let even = reduce(
                 _mm256_mul_epu32(self.0, word),

@@ -4,13 +4,14 @@
 //! Results of the two halves have their words at the odd places and are merged there.
 #![expect(unsafe_code, reason = "vector intrinsics")]
 
+use std::arch::asm;
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi32, _mm512_loadu_si512, _mm512_mask_add_epi32,
     _mm512_mask_shuffle_epi32, _mm512_mask_shuffle_i64x2, _mm512_min_epu32, _mm512_mul_epi32,
-    _mm512_mul_epu32, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setzero_si512,
-    _mm512_shuffle_epi32, _mm512_shuffle_i64x2, _mm512_sllv_epi32, _mm512_srli_epi32,
-    _mm512_storeu_si512, _mm512_sub_epi32, _mm512_sub_epi64, _mm512_test_epi32_mask,
-    _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
+    _mm512_mul_epu32, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_shuffle_epi32,
+    _mm512_shuffle_i64x2, _mm512_sllv_epi32, _mm512_srli_epi32, _mm512_storeu_si512,
+    _mm512_sub_epi32, _mm512_sub_epi64, _mm512_test_epi32_mask, _mm512_unpackhi_epi64,
+    _mm512_unpacklo_epi64,
 };
 use std::ops::{Add, Mul, Sub};
 
@@ -62,12 +63,29 @@ fn correct(d: __m512i) -> __m512i {
     unsafe { _mm512_min_epu32(d, _mm512_add_epi32(d, _mm512_set1_epi32(P as i32))) }
 }
 
+/// The same vector, of which the compiler does not know where it comes from.
+///
+/// Without it LLVM sees that q counts mod 2^32 only, takes the product that makes it for one of
+/// 64-bit words, and replaces one instruction by several.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn opaque(mut x: __m512i) -> __m512i {
+    // SAFETY: the instruction is a comment.
+    unsafe {
+        asm!("/* {0} */", inout(zmm_reg) x, options(pure, nomem, nostack, preserves_flags));
+    }
+    x
+}
+
 /// product - q p, whose low words are 0 and whose high words, at the odd places, are in (-p, p).
 /// For products at even places of the signed numbers 32-bit lanes hold.
 #[inline(always)]
 fn reduce(product: __m512i, q: __m512i) -> __m512i {
     // SAFETY: feature: `product` comes from a lane value.
-    unsafe { _mm512_sub_epi64(product, _mm512_mul_epi32(q, _mm512_set1_epi32(P as i32))) }
+    unsafe {
+        let multiple = _mm512_mul_epi32(opaque(q), _mm512_set1_epi32(P as i32));
+        _mm512_sub_epi64(product, multiple)
+    }
 }
 
 /// The same, with q = product p^-1.
@@ -80,10 +98,23 @@ fn reduce_product(product: __m512i) -> __m512i {
 }
 
 /// The reduced products of the even and of the odd lanes in one vector.
-#[inline(always)]
-fn merge(even: __m512i, odd: __m512i) -> __m512i {
-    // SAFETY: feature: `even` comes from a lane value.
-    unsafe { _mm512_mask_shuffle_epi32::<ODD_TO_EVEN>(odd, EVEN, even) }
+///
+/// As intrinsics, LLVM makes it a shuffle of two sources that overwrites its table of indices.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn merge(even: __m512i, mut odd: __m512i) -> __m512i {
+    // SAFETY: the instruction reads and writes its operands only.
+    unsafe {
+        asm!(
+            "vpshufd {odd}{{{mask}}}, {even}, {order}",
+            odd = inout(zmm_reg) odd,
+            even = in(zmm_reg) even,
+            mask = in(kreg) EVEN,
+            order = const ODD_TO_EVEN,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    odd
 }
 
 /// x^3 for signed x in [-p, p).
@@ -219,8 +250,8 @@ impl Lanes for Avx512Lanes {
     fn mul_prepared(self, constant: &Prepared) -> Self {
         // SAFETY: feature: `self` exists.
         unsafe {
-            let word = _mm512_set1_epi64(constant.word as i64);
-            let quotient = _mm512_set1_epi64(constant.quotient as i64);
+            let word = _mm512_set1_epi32(constant.word as i32);
+            let quotient = _mm512_set1_epi32(constant.quotient as i32);
             let x_odd = odd(self.0);
             let even = reduce(
                 _mm512_mul_epu32(self.0, word),
