@@ -98,6 +98,12 @@ pub(super) trait Words: Copy {
     /// The difference, which is not negative.
     fn sub(self, other: Self) -> Self;
 
+    /// The sum with itself.
+    #[inline(always)]
+    fn double(self) -> Self {
+        self.add(self)
+    }
+
     /// `self + x * factor`.
     fn add_multiple(self, token: Self::Token, x: Self, factor: &u64) -> Self;
 
@@ -150,6 +156,9 @@ impl Split<24, 9, 3> for Split24 {
     ];
     const SINGLE_LANES: [usize; 3] = [10, 21, 22];
 }
+
+/// The lane of V = 1 grows with every partial round; with more of them it could pass 2^52.
+const PARTIAL_ROUNDS_MAX: usize = 1024;
 
 /// v^2 of the last three pairs.
 const SMALL_SQUARES: [u64; 3] = [127 * 127, 9, 16];
@@ -276,7 +285,7 @@ impl<const WIDTH: usize, const PAIRS: usize, const SINGLES: usize>
     Constants<WIDTH, PAIRS, SINGLES>
 {
     /// The prepared constants, or `None` if there are fewer internal rounds than the two that
-    /// change the factor.
+    /// change the factor, or more than [`PARTIAL_ROUNDS_MAX`].
     pub(super) fn new<S: Split<WIDTH, PAIRS, SINGLES>>(
         constants: &RoundConstants<WIDTH>,
     ) -> Option<Self> {
@@ -285,7 +294,7 @@ impl<const WIDTH: usize, const PAIRS: usize, const SINGLES: usize>
             internal,
             terminal,
         } = constants;
-        if internal.len() < 2 {
+        if !(2..=PARTIAL_ROUNDS_MAX).contains(&internal.len()) {
             return None;
         }
         let inverse = |x: KoalaBear| x.inverse().expect("not zero");
@@ -508,7 +517,7 @@ fn internal_round<
     let next = T::constant(token, key).add_multiple(token, sum, &2);
     let cube = T::constant(token, &1).add_cube(token, *cubed);
     let sigma = sum.add(cube);
-    *cubed = next.sub(cube.add(cube));
+    *cubed = next.sub(cube.double());
 
     let multipliers = match FORM {
         form::FIRST => &enter.first,
@@ -624,11 +633,204 @@ pub(super) fn back<
         let difference = zero.add_product(token, internal.odd[PAIR], &constants.roots[PAIR]);
         let half_sum = internal.even[PAIR];
         state[i] = lane(i, half_sum).add_multiple(token, difference, &2);
-        state[j] = lane(j, half_sum).sub(difference.add(difference));
+        state[j] = lane(j, half_sum).sub(difference.double());
     });
     full_rounds(
         token,
         &constants.rounds[constants.rounds.len() / 2..],
         state,
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: u128 = 1 << 52;
+    const PRIME: u128 = P as u128;
+
+    /// Every word that a step may meet: bounds, and the parity where it is certain.
+    #[derive(Copy, Clone, Debug)]
+    struct Interval {
+        low: u128,
+        high: u128,
+        odd: Option<bool>,
+    }
+
+    impl Interval {
+        fn new(low: u128, high: u128, odd: Option<bool>) -> Self {
+            assert!(
+                low <= high && high < LIMIT,
+                "a word in {low}..={high} passes 2^52"
+            );
+            Self { low, high, odd }
+        }
+    }
+
+    impl Words for Interval {
+        type Token = ();
+
+        fn constant((): (), value: &u64) -> Self {
+            let word = u128::from(*value);
+            Self::new(word, word, Some(word % 2 == 1))
+        }
+
+        fn add(self, other: Self) -> Self {
+            let odd = self.odd.zip(other.odd).map(|(a, b)| a ^ b);
+            Self::new(self.low + other.low, self.high + other.high, odd)
+        }
+
+        fn double(self) -> Self {
+            Self::new(2 * self.low, 2 * self.high, Some(false))
+        }
+
+        fn sub(self, other: Self) -> Self {
+            assert!(
+                self.low >= other.high,
+                "{self:?} - {other:?} may be negative"
+            );
+            let odd = self.odd.zip(other.odd).map(|(a, b)| a ^ b);
+            Self::new(self.low - other.high, self.high - other.low, odd)
+        }
+
+        fn add_multiple(self, (): (), x: Self, factor: &u64) -> Self {
+            let factor = u128::from(*factor);
+            assert!(x.high * factor < LIMIT, "{x:?} * {factor} has a high half");
+            let odd = if factor.is_multiple_of(2) {
+                Some(false)
+            } else {
+                x.odd
+            };
+            let product = Self::new(x.low * factor, x.high * factor, odd);
+            self.add(product)
+        }
+
+        fn add_cube(self, (): (), x: Self) -> Self {
+            assert_eq!(
+                x.odd,
+                Some(true),
+                "the low half of an even square may be zero"
+            );
+            // X^2 + m p is a multiple of R, at least R, with m < R; likewise s X + m p.
+            let square = (x.high * x.high + (LIMIT - 1) * PRIME) / LIMIT;
+            assert!(square < LIMIT, "the square of {x:?} does not fit a factor");
+            let cube = (square * x.high + (LIMIT - 1) * PRIME) / LIMIT;
+            Self::new(self.low, self.high + cube - 1, None)
+        }
+
+        fn add_product(self, (): (), _: Self, multiplier: &Multiplier) -> Self {
+            let value = u128::from(multiplier.value);
+            assert!(value < PRIME);
+            assert_eq!(u128::from(multiplier.quotient), (value << 52) / PRIME);
+            // x c / p - q < x / R + 1 < 2.
+            Self::new(self.low, self.high + 2 * PRIME - 1, None)
+        }
+
+        fn reduce(self, (): ()) -> Self {
+            // x / p - q < x / R + 1 < 2.
+            Self::new(0, 2 * PRIME - 1, None)
+        }
+    }
+
+    /// Runs a permutation over intervals from words as large as any mode makes them; gives the
+    /// largest output word.
+    fn largest_output<
+        S: Split<WIDTH, PAIRS, SINGLES>,
+        const WIDTH: usize,
+        const PAIRS: usize,
+        const SINGLES: usize,
+    >(
+        constants: &Constants<WIDTH, PAIRS, SINGLES>,
+    ) -> u128 {
+        // A chained word is a block word, two biases and a product, each below p or 2p.
+        let mut state = [Interval::new(0, 5 * PRIME, None); WIDTH];
+        let mut internal = [Internal::filled(state[0])];
+        front::<S, _, WIDTH, PAIRS, SINGLES>((), constants, &mut state, &mut internal[0]);
+        internal_rounds((), constants, &mut internal);
+        back::<S, _, WIDTH, PAIRS, SINGLES>((), constants, &internal[0], &mut state);
+        state.iter().map(|word| word.high).max().unwrap()
+    }
+
+    fn ranges_hold<
+        S: Split<WIDTH, PAIRS, SINGLES>,
+        const WIDTH: usize,
+        const PAIRS: usize,
+        const SINGLES: usize,
+    >(
+        tables: &[RoundConstants<WIDTH>],
+    ) {
+        for table in tables {
+            let constants = Constants::new::<S>(table).expect("a usable table");
+            assert!(largest_output::<S, WIDTH, PAIRS, SINGLES>(&constants) < LIMIT);
+        }
+        // No table has larger constants than these, and bounds only grow with the constants.
+        for partial in (2..20).chain([PARTIAL_ROUNDS_MAX]) {
+            for half in [1, 2, 9] {
+                let row = [KoalaBear::NEG_ONE; WIDTH];
+                let table =
+                    RoundConstants::new(vec![row; half], vec![row[0]; partial], vec![row; half]);
+                let mut largest = Constants::new::<S>(&table.unwrap()).unwrap();
+                largest.rounds.fill([u64::from(P); WIDTH]);
+                let most = odd_above(1 << 34, KoalaBear::NEG_ONE) + 2 * u64::from(P);
+                largest.lane_zero.fill(most);
+                largest.leave = [most; WIDTH];
+                assert!(largest_output::<S, WIDTH, PAIRS, SINGLES>(&largest) < LIMIT);
+            }
+        }
+    }
+
+    #[test]
+    fn no_table_takes_a_word_past_its_range() {
+        ranges_hold::<Split16, 16, 6, 1>(&[
+            RoundConstants::<16>::plonky3_default(),
+            RoundConstants::<16>::gnark(),
+        ]);
+        ranges_hold::<Split24, 24, 9, 3>(&[
+            RoundConstants::<24>::plonky3_default(),
+            RoundConstants::<24>::gnark(),
+        ]);
+    }
+
+    #[test]
+    #[should_panic(expected = "passes 2^52")]
+    fn the_ranges_are_what_limits_the_partial_rounds() {
+        let row = [KoalaBear::NEG_ONE; 16];
+        let table = RoundConstants::new(vec![row; 4], vec![row[0]; 8], vec![row; 4]).unwrap();
+        let mut constants = Constants::new::<Split16>(&table).unwrap();
+        constants.lane_zero = vec![constants.lane_zero[0]; 1 << 20];
+        largest_output::<Split16, 16, 6, 1>(&constants);
+    }
+
+    #[test]
+    fn tables_outside_the_ranges_are_refused() {
+        let row = [KoalaBear::ONE; 16];
+        for partial in [0, 1, PARTIAL_ROUNDS_MAX + 1] {
+            let table = RoundConstants::new(vec![row; 4], vec![row[0]; partial], vec![row; 4]);
+            assert!(Constants::new::<Split16>(&table.unwrap()).is_none());
+        }
+    }
+
+    #[test]
+    fn lanes_split_into_opposite_pairs_and_singles() {
+        fn check<
+            S: Split<WIDTH, PAIRS, SINGLES>,
+            const WIDTH: usize,
+            const PAIRS: usize,
+            const SINGLES: usize,
+        >() {
+            let mut lanes: Vec<usize> = S::PAIR_LANES.iter().flat_map(|&(i, j)| [i, j]).collect();
+            lanes.extend(S::SINGLE_LANES);
+            lanes.extend([0, 1, 2]);
+            lanes.sort_unstable();
+            assert_eq!(lanes, (0..WIDTH).collect::<Vec<_>>());
+            for (i, j) in S::PAIR_LANES {
+                assert_eq!(S::DIAGONAL[i] + S::DIAGONAL[j], KoalaBear::ZERO);
+            }
+            for (square, (i, _)) in SMALL_SQUARES.iter().rev().zip(S::PAIR_LANES.iter().rev()) {
+                assert_eq!(S::DIAGONAL[*i].square(), KoalaBear::from_u64(*square));
+            }
+        }
+        check::<Split16, 16, 6, 1>();
+        check::<Split24, 24, 9, 3>();
+    }
 }
