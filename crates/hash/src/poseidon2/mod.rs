@@ -5,13 +5,27 @@
 //! The external matrix M_E and the internal matrix M_I = J + diag(V) are those of Plonky3 and
 //! gnark-crypto, which differ in rounds and constants only.
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod body;
 mod constants;
+#[cfg(target_arch = "x86_64")]
+mod lazy52;
+mod pairs;
 mod portable;
-pub(crate) mod scalar;
+#[cfg_attr(
+    not(test),
+    allow(
+        dead_code,
+        reason = "the oracle of the kernels; one also computes constants with it"
+    )
+)]
+mod scalar;
 mod spec;
 pub(crate) mod table;
 #[cfg(test)]
 mod tests;
+#[cfg(target_arch = "x86_64")]
+mod x86_avx512_ifma;
 
 use std::fmt;
 use std::sync::Arc;

@@ -7,11 +7,23 @@
 
 use std::ops::Range;
 
+#[cfg(target_arch = "aarch64")]
+use lanework_arch::Neon;
+#[cfg(target_arch = "x86_64")]
+use lanework_arch::{Avx2, Avx512, Avx512Ifma};
 use lanework_arch::{Choice, Feature, Isa};
 use lanework_field::KoalaBear;
+#[cfg(target_arch = "aarch64")]
+use lanework_field::koala::lanes::NeonLanes;
+#[cfg(target_arch = "x86_64")]
+use lanework_field::koala::lanes::{Avx2Lanes, Avx512Lanes};
 
 use super::RoundConstants;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use super::body::Body;
 use super::portable::Permutation;
+#[cfg(target_arch = "x86_64")]
+use super::x86_avx512_ifma::{Ifma16, Ifma24};
 use crate::digest::DIGEST_LEN;
 use crate::{Cell, Digest};
 
@@ -113,6 +125,28 @@ pub(crate) fn available() -> Vec<Choice> {
     choices
 }
 
+/// The back end for `choice`, unless that is AVX-512 with IFMA, whose type depends on the width.
+fn many<const WIDTH: usize>(
+    constants: &RoundConstants<WIDTH>,
+    choice: Choice,
+) -> Box<dyn Many<WIDTH>> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(token) = Avx512::new(choice) {
+            return Box::new(Body::<Avx512Lanes, WIDTH>::new("avx512", token, constants));
+        }
+        if let Some(token) = Avx2::new(choice) {
+            return Box::new(Body::<Avx2Lanes, WIDTH>::new("avx2", token, constants));
+        }
+    }
+    #[cfg(target_arch = "aarch64")]
+    if let Some(token) = Neon::new(choice) {
+        return Box::new(Body::<NeonLanes, WIDTH>::new("neon", token, constants));
+    }
+    let _ = choice;
+    Box::new(Permutation::new(constants))
+}
+
 /// The kernels of one permutation: one for a single state, one for many.
 pub(crate) struct Kernels<const WIDTH: usize> {
     one: Permutation<WIDTH>,
@@ -120,10 +154,21 @@ pub(crate) struct Kernels<const WIDTH: usize> {
 }
 
 impl Kernels<16> {
-    pub(crate) fn new(constants: &RoundConstants<16>, _choice: Choice) -> Self {
+    pub(crate) fn new(constants: &RoundConstants<16>, choice: Choice) -> Self {
         let one = Permutation::new(constants);
-        let many: Box<dyn Many<16>> = Box::new(Permutation::new(constants));
-        Self { one, many }
+        #[cfg(target_arch = "x86_64")]
+        if let Some(token) = Avx512Ifma::new(choice)
+            && let Some(many) = Ifma16::new(token, constants)
+        {
+            return Self {
+                one,
+                many: Box::new(many),
+            };
+        }
+        Self {
+            one,
+            many: many(constants, choice),
+        }
     }
 
     /// The compression of one pair.
@@ -242,10 +287,21 @@ impl Kernels<16> {
 }
 
 impl Kernels<24> {
-    pub(crate) fn new(constants: &RoundConstants<24>, _choice: Choice) -> Self {
+    pub(crate) fn new(constants: &RoundConstants<24>, choice: Choice) -> Self {
         let one = Permutation::new(constants);
-        let many: Box<dyn Many<24>> = Box::new(Permutation::new(constants));
-        Self { one, many }
+        #[cfg(target_arch = "x86_64")]
+        if let Some(token) = Avx512Ifma::new(choice)
+            && let Some(many) = Ifma24::new(token, constants)
+        {
+            return Self {
+                one,
+                many: Box::new(many),
+            };
+        }
+        Self {
+            one,
+            many: many(constants, choice),
+        }
     }
 }
 

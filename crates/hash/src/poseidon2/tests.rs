@@ -6,9 +6,8 @@ use lanework_field::KoalaBear;
 use serde_json::Value;
 use sha3::Digest as _;
 
-use super::scalar;
 use super::table::{Absorb, Feed};
-use super::{Poseidon2, RoundConstants};
+use super::{Poseidon2, RoundConstants, portable, scalar};
 use crate::{
     Cell, Compression, Digest, Error, MerkleDamgard, PaddingFreeSponge, RowHasher,
     TruncatedPermutation,
@@ -758,4 +757,134 @@ fn an_odd_child_is_refused() {
         Choice::best(),
     ));
     hash.compress_pairs(&[Digest::ZERO; 5], &mut [Digest::ZERO; 2]);
+}
+
+// ---- ranges of the lazy arithmetic
+
+/// Every value that a word of [`portable`] can have.
+#[derive(Copy, Clone, Debug)]
+struct Interval {
+    low: i128,
+    high: i128,
+}
+
+impl Interval {
+    /// The interval, once it is known to fit into 64 bits.
+    fn new(low: i128, high: i128) -> Self {
+        assert!(low <= high);
+        let range = i128::from(i64::MIN)..=i128::from(i64::MAX);
+        assert!(
+            range.contains(&low) && range.contains(&high),
+            "{low} ..= {high}"
+        );
+        Self { low, high }
+    }
+
+    fn product(self, other: Self) -> Self {
+        let corners = [
+            self.low * other.low,
+            self.low * other.high,
+            self.high * other.low,
+            self.high * other.high,
+        ];
+        let low = corners.into_iter().min().expect("four corners");
+        let high = corners.into_iter().max().expect("four corners");
+        Self::new(low, high)
+    }
+}
+
+impl std::ops::Add for Interval {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self::new(self.low + other.low, self.high + other.high)
+    }
+}
+
+impl std::ops::Sub for Interval {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self::new(self.low - other.high, self.high - other.low)
+    }
+}
+
+impl portable::Word for Interval {
+    fn of(_: KoalaBear) -> Self {
+        Self::new(0, i128::from(P) - 1)
+    }
+
+    fn fold(self) -> Self {
+        let rounded = self + Self::new(1 << 30, 1 << 30);
+        let multiples = Self::new(rounded.low >> 31, rounded.high >> 31);
+        let taken = multiples.product(Self::new(i128::from(P), i128::from(P)));
+        let _: Self = self - taken;
+        // x - k p = (x - k 2^31) + k (2^24 - 1), and k is the nearest.
+        let rest = Self::new(-(1 << 30), (1 << 30) - 1);
+        rest + multiples.product(Self::new((1 << 24) - 1, (1 << 24) - 1))
+    }
+
+    fn times(self, other: Self) -> Self {
+        let q = Self::new(i128::from(i32::MIN), i128::from(i32::MAX));
+        let d = self.product(other) - q.product(Self::new(i128::from(P), i128::from(P)));
+        Self::new(d.low >> 32, d.high >> 32)
+    }
+
+    fn scale(self, factor: i64) -> Self {
+        self.product(Self::new(i128::from(factor), i128::from(factor)))
+    }
+
+    fn halve(self, exponent: u32) -> Self {
+        let q = Self::new(0, (1 << exponent) - 1);
+        let d = self - q.product(Self::new(i128::from(P), i128::from(P)));
+        Self::new(d.low >> exponent, d.high >> exponent)
+    }
+}
+
+/// Runs the portable permutation on intervals: no intermediate value overflows, and what comes out
+/// folds to a number above -p and below p.
+fn check_ranges<const WIDTH: usize>(half: usize, partial: usize) {
+    use super::portable::{Word, permute};
+    // The words of the constants do not matter: an interval stands for any.
+    let constants = Source(SplitMix64(SEED)).constants::<WIDTH>(half, partial);
+    let mut state = [Interval::of(KoalaBear::ZERO); WIDTH];
+    permute(&constants, &mut state);
+    for word in state {
+        let folded = word.fold();
+        assert!(
+            -i128::from(P) < folded.low && folded.high < i128::from(P),
+            "{folded:?}"
+        );
+    }
+}
+
+#[test]
+fn lazy_words_stay_in_range() {
+    for half in 1..=6 {
+        for partial in 0..=40 {
+            check_ranges::<16>(half, partial);
+            check_ranges::<24>(half, partial);
+        }
+    }
+}
+
+/// The intervals above hold the values of real words.
+#[test]
+fn intervals_enclose_words() {
+    use super::portable::Word;
+    let mut source = Source(SplitMix64(SEED));
+    let extent = |word: i64| Interval::new(i128::from(word), i128::from(word));
+    let encloses = |interval: Interval, word: i64| {
+        assert!(
+            (interval.low..=interval.high).contains(&i128::from(word)),
+            "{word} {interval:?}"
+        );
+    };
+    for _ in 0..10_000 {
+        let (a, b) = (source.0.next() as i64 >> 26, i64::of(source.word()));
+        let factor = i64::from(P) / 2 - b;
+        encloses(extent(a).fold(), a.fold());
+        encloses(extent(b).times(extent(factor)), b.times(factor));
+        for exponent in [1, 2, 16, 24] {
+            encloses(extent(a).halve(exponent), a.halve(exponent));
+        }
+    }
 }
