@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn columns_follow_the_published_recipe() {
         let job = Job::parse(words("log_rows=2 columns=2")).unwrap();
-        // By hand from the recipe, in arbitrary-precision integers.
+        // The first column of the known answer `lineth_generated_2^2x3_rate2`.
         assert_eq!(column(&job, 0).collect::<Vec<_>>(), EXPECTED_FIRST);
         assert_ne!(column(&job, 1).next(), Some(EXPECTED_FIRST[0]));
     }
