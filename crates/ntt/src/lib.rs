@@ -22,6 +22,7 @@
 //! ```
 
 mod error;
+mod plan;
 pub mod two_adic;
 
 pub use error::Error;

@@ -6,8 +6,7 @@ use lanework_arch::cpu::Caches;
 use lanework_field::KoalaBear;
 use lanework_field::koala::spec::TWO_ADICITY;
 
-use super::small::Small;
-use super::table::{Encode, Shape};
+use super::table::{Encode, Shape, encoder};
 use crate::Error;
 
 /// The Reed-Solomon encoder of columns of one length at one rate: a low-degree extension.
@@ -42,14 +41,23 @@ impl LdePlan {
         caches: Caches,
     ) -> Result<Self, Error> {
         if log_rows.saturating_add(log_inv_rate) > TWO_ADICITY {
-            return Err(Error::TooLong { log_rows, log_inv_rate });
+            return Err(Error::TooLong {
+                log_rows,
+                log_inv_rate,
+            });
         }
         if shift == KoalaBear::ZERO {
             return Err(Error::ZeroShift);
         }
-        let shape = Shape { log_rows, log_inv_rate, shift };
-        let _ = (choice, caches);
-        Ok(Self { shape, kernel: Arc::new(Small::new(shape)) })
+        let shape = Shape {
+            log_rows,
+            log_inv_rate,
+            shift,
+        };
+        Ok(Self {
+            shape,
+            kernel: encoder(shape, choice, caches),
+        })
     }
 
     /// The length of a message.
@@ -83,8 +91,16 @@ impl LdePlan {
         scratch: &mut [KoalaBear],
     ) {
         assert_eq!(message.len(), self.message_len(), "length of the message");
-        assert_eq!(codeword.len(), self.codeword_len(), "length of the codeword");
-        assert_eq!(scratch.len(), self.scratch_len(), "length of the scratch buffer");
+        assert_eq!(
+            codeword.len(),
+            self.codeword_len(),
+            "length of the codeword"
+        );
+        assert_eq!(
+            scratch.len(),
+            self.scratch_len(),
+            "length of the scratch buffer"
+        );
         self.kernel.encode(message, codeword, scratch);
     }
 }

@@ -4,7 +4,11 @@ use lanework_field::KoalaBear;
 
 /// The low `bits` bits of `index` in reverse order.
 pub const fn reversed(index: usize, bits: u32) -> usize {
-    if bits == 0 { 0 } else { index.reverse_bits() >> (usize::BITS - bits) }
+    if bits == 0 {
+        0
+    } else {
+        index.reverse_bits() >> (usize::BITS - bits)
+    }
 }
 
 /// The values of the polynomial with these coefficients at `shift` times each power of the root of
@@ -14,8 +18,15 @@ pub const fn reversed(index: usize, bits: u32) -> usize {
 /// If the number of coefficients is not a power of two up to 2^24.
 pub fn evaluations(coefficients: &[KoalaBear], shift: KoalaBear) -> Vec<KoalaBear> {
     let root = root_for(coefficients.len());
-    let horner = |x| coefficients.iter().rev().fold(KoalaBear::ZERO, |sum, &c| sum * x + c);
-    (0..coefficients.len()).map(|i| horner(shift * root.pow(i as u64))).collect()
+    let horner = |x| {
+        coefficients
+            .iter()
+            .rev()
+            .fold(KoalaBear::ZERO, |sum, &c| sum * x + c)
+    };
+    (0..coefficients.len())
+        .map(|i| horner(shift * root.pow(i as u64)))
+        .collect()
 }
 
 /// The same values in O(n log n), by splitting into even and odd coefficients.
@@ -50,7 +61,9 @@ pub fn encode(message: &[KoalaBear], log_inv_rate: u32, shift: KoalaBear) -> Vec
     coefficients.resize(message.len() << log_inv_rate, KoalaBear::ZERO);
     let values = forward(&coefficients, shift);
     let bits = values.len().trailing_zeros();
-    (0..values.len()).map(|r| values[reversed(r, bits)]).collect()
+    (0..values.len())
+        .map(|r| values[reversed(r, bits)])
+        .collect()
 }
 
 fn root_for(len: usize) -> KoalaBear {

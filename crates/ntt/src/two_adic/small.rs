@@ -21,13 +21,19 @@ impl Small {
         let half = 1 << shape.log_rows.saturating_sub(1);
         let table = |root: KoalaBear| -> Vec<_> {
             let bits = shape.log_rows.saturating_sub(1);
-            (0..half).map(|k| root.pow(reversed(k, bits) as u64)).collect()
+            (0..half)
+                .map(|k| root.pow(reversed(k, bits) as u64))
+                .collect()
         };
         let root = KoalaBear::two_adic_generator(shape.log_rows);
         let order = 1_u64 << shape.log_rows;
-        let scale = KoalaBear::from_u64(order).inverse().unwrap_or(KoalaBear::ZERO);
+        let scale = KoalaBear::from_u64(order)
+            .inverse()
+            .unwrap_or(KoalaBear::ZERO);
         let powers = |shift: KoalaBear| -> Vec<_> {
-            std::iter::successors(Some(scale), |&x| Some(x * shift)).take(order as usize).collect()
+            std::iter::successors(Some(scale), |&x| Some(x * shift))
+                .take(order as usize)
+                .collect()
         };
         Self {
             shape,

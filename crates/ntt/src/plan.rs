@@ -1,0 +1,118 @@
+//! How a transform is cut into passes, from the sizes of the caches.
+
+use lanework_arch::cpu::Caches;
+
+/// The most layers that one visit keeps in registers.
+pub(crate) const LOG_RADIX_MAX: u32 = 4;
+
+/// Where the bits of an index go: `log_lanes` + `log_wide` bits are transformed in the gathered
+/// passes, `log_deep` bits in the deep pass between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Passes {
+    /// Lanes of a vector.
+    pub log_lanes: u32,
+    /// Rows of the deep pass. The gathered passes read this many of them at once.
+    pub log_wide: u32,
+    /// Vectors in a row of the deep pass.
+    pub log_deep: u32,
+    /// Vectors in a block of a row that fits the first-level cache.
+    pub log_block: u32,
+}
+
+impl Passes {
+    /// The passes for 2^`log_rows` elements in vectors of 2^`log_lanes` lanes, each lane a cell of
+    /// `cell_bytes` in working memory; `None` if there are too few elements to fill the vectors.
+    pub(crate) fn new(
+        log_rows: u32,
+        log_lanes: u32,
+        cell_bytes: usize,
+        caches: Caches,
+    ) -> Option<Self> {
+        // A group of the gathered pass is two vectors wide, and so many vectors make the shortest
+        // row; the wide part holds at least the two halves of a line.
+        let deep_min = log_lanes + 1;
+        let rest = log_rows.checked_sub(log_lanes + deep_min + 1)?;
+        let log_vectors_in = |bytes: usize| (bytes / (cell_bytes << log_lanes)).max(1).ilog2();
+        // Beside the row lie its twiddles and, with several cosets, another row.
+        let deep_max = log_vectors_in(caches.l2_bytes / 4).max(deep_min);
+        // A register visit of the widest kind does the wide part in one go, if rows stay in cache.
+        let preferred = rest.min(LOG_RADIX_MAX - 1);
+        let log_wide = 1 + preferred.max((rest + deep_min).saturating_sub(deep_max));
+        let log_deep = log_rows - log_lanes - log_wide;
+        // A third of the first-level cache is left to twiddles.
+        let log_block = log_vectors_in(caches.l1d_bytes / 3 * 2).clamp(1, log_deep);
+        Some(Self {
+            log_lanes,
+            log_wide,
+            log_deep,
+            log_block,
+        })
+    }
+
+    /// The layers of the deep pass, from the farthest partners to the nearest, as visits of so many
+    /// layers each. A number of visits ends where the blocks begin.
+    /// There are at least two: the first one reads the two vectors of a line in different turns.
+    pub(crate) fn deep_visits(&self) -> Vec<u32> {
+        let mut visits = visits(self.log_deep - self.log_block, 1);
+        let least = 2 - visits.len().min(1);
+        visits.extend(self::visits(self.log_block, least));
+        visits
+    }
+
+    /// The layers of the wide part, as visits of so many layers each.
+    pub(crate) fn wide_visits(&self) -> Vec<u32> {
+        visits(self.log_wide, 1)
+    }
+}
+
+/// `layers` in as few visits as registers allow, but at least `least`, of nearly equal depth.
+fn visits(layers: u32, least: usize) -> Vec<u32> {
+    let count = layers.div_ceil(LOG_RADIX_MAX).max(least as u32).min(layers);
+    (0..count).map(|i| (layers + count - 1 - i) / count).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bits_of_an_index_add_up_and_rows_fit_their_cache() {
+        for caches in [
+            Caches::new(48 << 10, 2 << 20, 0),
+            Caches::new(4 << 10, 16 << 10, 0),
+        ] {
+            for (log_lanes, cell_bytes) in [(2, 4), (3, 4), (3, 8), (4, 4)] {
+                for log_rows in 0..=24 {
+                    let Some(passes) = Passes::new(log_rows, log_lanes, cell_bytes, caches) else {
+                        assert!(log_rows < 2 * log_lanes + 2);
+                        continue;
+                    };
+                    let Passes {
+                        log_wide,
+                        log_deep,
+                        log_block,
+                        ..
+                    } = passes;
+                    assert_eq!(log_lanes + log_wide + log_deep, log_rows);
+                    assert!(log_wide >= 1 && log_deep > log_lanes, "{passes:?}");
+                    assert!((1..=log_deep).contains(&log_block), "{passes:?}");
+                    let row_bytes = cell_bytes << (log_lanes + log_deep);
+                    assert!(row_bytes <= caches.l2_bytes / 4 || log_deep == log_lanes + 1);
+                    assert_eq!(passes.deep_visits().iter().sum::<u32>(), log_deep);
+                    assert!(passes.deep_visits()[0] < log_deep);
+                    assert_eq!(passes.wide_visits().iter().sum::<u32>(), log_wide);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn visits_are_balanced() {
+        assert!(visits(0, 1).is_empty());
+        assert_eq!(visits(4, 1), [4]);
+        assert_eq!(visits(4, 2), [2, 2]);
+        assert_eq!(visits(5, 1), [3, 2]);
+        assert_eq!(visits(9, 2), [3, 3, 3]);
+        assert_eq!(visits(10, 1), [4, 3, 3]);
+    }
+}
