@@ -27,6 +27,12 @@
 //! assert_eq!(digests[7], sponge.hash_slice(&[a[7], b[7]]));
 //! ```
 
+#![allow(
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "words are read as signed where products are"
+)]
+
 mod digest;
 mod error;
 mod merkle_damgard;

@@ -494,9 +494,18 @@ impl<L: Lanes, const WIDTH: usize> Kernel for Compressions<'_, L, WIDTH> {
             // SAFETY: bounds: `first + LEN` is at most the count that the caller vouches for; the
             // group is read before it is written.
             unsafe {
-                let at = first * stride;
-                load_digests(body.token, left.add(at), stride, &mut state[..DIGEST_LEN]);
-                load_digests(body.token, right.add(at), stride, &mut state[DIGEST_LEN..]);
+                if stride == 2 && L::LEN == 2 * DIGEST_LEN {
+                    // A vector holds a pair.
+                    for (i, word) in state.iter_mut().enumerate() {
+                        let pair = left.add(2 * (first + i));
+                        *word = L::load(body.token, pair.cast::<KoalaBear>());
+                    }
+                    L::transpose(&mut state);
+                } else {
+                    let at = first * stride;
+                    load_digests(body.token, left.add(at), stride, &mut state[..DIGEST_LEN]);
+                    load_digests(body.token, right.add(at), stride, &mut state[DIGEST_LEN..]);
+                }
                 compress(body, feed, &mut state);
                 if !aux.is_null() {
                     load_digests(body.token, aux.add(first), 1, &mut state[DIGEST_LEN..]);
@@ -571,7 +580,8 @@ fn store_digests<L: Lanes>(mut words: [L; DIGEST_LEN], out: &mut [Digest]) {
     }
 }
 
-/// Reads word i of digest `source[j * stride]` to lane j of `words[i]`.
+/// Reads word i of digest `source[j * stride]` to lane j of `words[i]`. The stride is 1 where a
+/// vector holds two digests.
 ///
 /// # Safety
 /// The digests can be read.
@@ -582,21 +592,13 @@ unsafe fn load_digests<L: Lanes>(
     stride: usize,
     words: &mut [L],
 ) {
+    debug_assert!(stride == 1 || L::LEN <= DIGEST_LEN, "one digest per vector");
     let mut vectors: [L; DIGEST_LEN] = std::array::from_fn(|number| {
         let place = place::<L>(number);
         // SAFETY: bounds: the caller's; layout: a digest is eight elements.
         unsafe {
-            if L::LEN <= DIGEST_LEN {
-                let digest = source.add(place / DIGEST_LEN * stride);
-                L::load(token, digest.cast::<KoalaBear>().add(place % DIGEST_LEN))
-            } else {
-                // Two digests per vector.
-                let digest = source.add(place / DIGEST_LEN * stride);
-                let mut both = [Digest::ZERO; 2];
-                both[0] = digest.read();
-                both[1] = digest.add(stride).read();
-                L::load(token, both.as_ptr().cast())
-            }
+            let digest = source.add(place / DIGEST_LEN * stride);
+            L::load(token, digest.cast::<KoalaBear>().add(place % DIGEST_LEN))
         }
     });
     for bit in (0..L::LEN.trailing_zeros() as usize).rev() {

@@ -1,8 +1,8 @@
 //! Poseidon2 over KoalaBear in widths 16 and 24, with rounds and constants as data.
 //!
-//! One state goes through M_E, then RF/2 full rounds (a constant for every lane, cube every lane,
-//! M_E), RP partial rounds (a constant for lane 0, cube lane 0, M_I) and RF/2 full rounds.
-//! The external matrix M_E and the internal matrix M_I = J + diag(V) are those of Plonky3 and
+//! One state goes through the external matrix, then RF/2 full rounds (a constant for every lane, cube
+//! every lane, the external matrix), RP partial rounds (a constant for lane 0, cube lane 0, the
+//! internal matrix) and RF/2 full rounds. The matrices are those of Plonky3 and
 //! gnark-crypto, which differ in rounds and constants only.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

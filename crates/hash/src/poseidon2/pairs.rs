@@ -1,10 +1,10 @@
 //! The lanes of the internal matrix that come in pairs with opposite diagonal entries.
 //!
-//! With h = (s_i + s_j) / 2 and e = (s_i - s_j) / 2 for lanes i, j with entries v and -v, a partial
+//! For two lanes with entries v and -v, let h be half their sum and e half their difference. A partial
 //! round whose lane sum is t makes
 //!
 //! ```text
-//! h' = t + v e,   e' = v h,   hence   h_{r+1} = t_r + v^2 h_{r-1}
+//! h' = t + v e,   e' = v h,   hence   h'' = t' + v^2 h
 //! ```
 //!
 //! so that a pair costs one multiplication in place of two, and the sum of its lanes is 2 h. A

@@ -66,6 +66,7 @@ pub(crate) enum Feed {
 pub(crate) struct Pairs {
     pub left: *const Digest,
     pub right: *const Digest,
+    /// 1, or 2 for adjacent inputs: `right` is then the digest after `left`.
     pub stride: usize,
     pub aux: *const Digest,
     /// May be `left` itself when `stride` is 1.
@@ -229,13 +230,11 @@ impl Kernels<16> {
         if whole > 0 {
             // SAFETY: bounds: a prefix of what the caller vouches for, a multiple of the lanes.
             unsafe {
-                self.many.compress(
-                    feed,
-                    &Pairs {
-                        count: whole,
-                        ..pairs
-                    },
-                )
+                let whole = Pairs {
+                    count: whole,
+                    ..pairs
+                };
+                self.many.compress(feed, &whole);
             };
         }
         let rest = pairs.count - whole;
@@ -394,7 +393,7 @@ impl<const WIDTH: usize> Kernels<WIDTH> {
             // block of `LANES_MAX` words.
             unsafe {
                 self.many
-                    .hash_rows(absorb, &sources, 0, &mut digests[..lanes])
+                    .hash_rows(absorb, &sources, 0, &mut digests[..lanes]);
             };
             rest.copy_from_slice(&digests[..rest.len()]);
         }

@@ -119,11 +119,9 @@ fn gnark_tables_come_from_keccak() {
     assert_eq!(RoundConstants::<24>::gnark(), gnark_constants());
     for vector in vectors("legacy_keccak256") {
         let seed = vector["input"]["ascii"].as_str().expect("text");
-        let digest: String = keccak(seed.as_bytes())
-            .iter()
-            .map(|b| format!("{b:02x}"))
-            .collect();
-        assert_eq!(digest, vector["output"]["r0_hex"].as_str().expect("text"));
+        let expected = vector["output"]["r0_hex"].as_str().expect("text");
+        let bytes = (0..32).map(|i| u8::from_str_radix(&expected[2 * i..2 * i + 2], 16));
+        assert!(bytes.eq(keccak(seed.as_bytes()).map(Ok)), "{seed}");
     }
 }
 
