@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
-use lanework_arch::memory::{Column, Slab};
+use lanework_arch::memory::{Column, Pages, Slab};
+use lanework_arch::threads::Threads;
 use lanework_field::KoalaBear;
+use lanework_field::koala::{Ext4, Ext6};
 
 use crate::Error;
 
@@ -196,6 +198,31 @@ impl std::fmt::Debug for Group<'_> {
     }
 }
 
+/// An element of an extension of KoalaBear, made of limbs.
+pub trait Extension: Copy + Send + Sync {
+    /// Limbs of an element.
+    const DEGREE: usize;
+
+    /// The limbs, in the order in which they are hashed.
+    fn limbs(&self) -> &[KoalaBear];
+}
+
+impl Extension for Ext4 {
+    const DEGREE: usize = Self::DEGREE;
+
+    fn limbs(&self) -> &[KoalaBear] {
+        &self.0
+    }
+}
+
+impl Extension for Ext6 {
+    const DEGREE: usize = Self::DEGREE;
+
+    fn limbs(&self) -> &[KoalaBear] {
+        &self.0
+    }
+}
+
 /// A table over columns that are in memory: in one slab, in vectors of its own, or borrowed.
 #[derive(Debug)]
 pub struct Table<'a> {
@@ -256,6 +283,61 @@ impl<'a> Table<'a> {
                 got: cells.len(),
             }),
         }
+    }
+
+    /// The table of copies of base columns and of extension columns, the latter split into limbs; made
+    /// on the current threads.
+    ///
+    /// ```
+    /// use lanework_arch::memory::Pages;
+    /// use lanework_field::KoalaBear;
+    /// use lanework_field::koala::Ext6;
+    /// use lanework_fri::Table;
+    ///
+    /// let flags = [KoalaBear::ONE, KoalaBear::ZERO];
+    /// let sums = [Ext6([1, 2, 3, 4, 5, 6].map(KoalaBear::new)); 2];
+    /// let table = Table::copied(&[&flags], &[&sums], Pages::Normal)?;
+    /// assert_eq!(table.column(0), flags);
+    /// assert_eq!(table.column(6), [KoalaBear::new(6); 2]);
+    /// # Ok::<(), lanework_fri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::borrowed`]; [`Error::Memory`].
+    pub fn copied<E: Extension>(
+        base: &[&[KoalaBear]],
+        extension: &[&[E]],
+        pages: Pages,
+    ) -> Result<Self, Error> {
+        let base_lens = base.iter().map(|column| column.len());
+        let lens: Vec<usize> = base_lens
+            .chain(extension.iter().map(|column| column.len()))
+            .collect();
+        let shape = Shape {
+            base_width: base.len(),
+            ext_width: extension.len(),
+            ext_degree: E::DEGREE,
+            ..base_shape(lens.into_iter())?
+        };
+        let rows_len = shape.rows_len();
+        let mut cells = Slab::zeroed(shape.columns_len().saturating_mul(rows_len), pages)?;
+        let (base_cells, limbs) = cells.split_at_mut(base.len() * rows_len);
+        let threads = Threads::current();
+        threads.for_each(
+            base_cells.chunks_exact_mut(rows_len).zip(base),
+            |(cells, column)| {
+                cells.copy_from_slice(column);
+            },
+        );
+        let columns = limbs.chunks_exact_mut(E::DEGREE * rows_len).zip(extension);
+        threads.for_each(columns, |(limbs, column)| {
+            for (index, limb) in limbs.chunks_exact_mut(rows_len).enumerate() {
+                for (cell, value) in limb.iter_mut().zip(*column) {
+                    *cell = value.limbs()[index];
+                }
+            }
+        });
+        Self::slab(cells, shape)
     }
 
     /// Declares the last columns to be the limbs of extension columns of degree `ext_degree`, all but

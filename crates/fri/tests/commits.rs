@@ -7,6 +7,7 @@ use lanework_arch::Choice;
 use lanework_arch::memory::{Pages, Slab};
 use lanework_arch::threads::Threads;
 use lanework_field::KoalaBear;
+use lanework_field::koala::{Ext4, Ext6};
 use lanework_fri::synthetic::Generator;
 use lanework_fri::{
     ColumnSource, Commitment, Committer, Error, Format, Group, MemoryMode, Params, Shape, Sponge,
@@ -526,6 +527,63 @@ fn nothing_but_format_and_rate_shows_in_the_root() {
             }
         }
     }
+}
+
+#[test]
+fn extension_columns_are_their_limbs() {
+    let mut rng = Rng::new(31);
+    let base = random_columns(&mut rng, 2, 5);
+    let limbs = random_columns(&mut rng, 12, 5);
+    let base: Vec<_> = base.iter().map(Vec::as_slice).collect();
+    let sextic = |first: usize| -> Vec<Ext6> {
+        (0..32)
+            .map(|r| Ext6(std::array::from_fn(|i| limbs[first + i][r])))
+            .collect()
+    };
+    let quartic = |first: usize| -> Vec<Ext4> {
+        (0..32)
+            .map(|r| Ext4(std::array::from_fn(|i| limbs[first + i][r])))
+            .collect()
+    };
+    let columns = base
+        .iter()
+        .copied()
+        .chain(limbs.iter().map(Vec::as_slice))
+        .collect();
+    let flat = Table::borrowed(columns).unwrap();
+    let (a, b) = (sextic(0), sextic(6));
+    let table = Table::copied(&base, &[&a, &b], Pages::Normal).unwrap();
+    assert_eq!(
+        table.shape(),
+        Shape {
+            log_rows: 5,
+            base_width: 2,
+            ext_width: 2,
+            ext_degree: 6
+        }
+    );
+    assert!((0..14).all(|i| table.column(i) == flat.column(i)));
+    let (a, b, c) = (quartic(0), quartic(4), quartic(8));
+    let table = Table::copied(&base, &[&a, &b, &c], Pages::Normal).unwrap();
+    assert_eq!(
+        table.shape(),
+        Shape {
+            log_rows: 5,
+            base_width: 2,
+            ext_width: 3,
+            ext_degree: 4
+        }
+    );
+    assert!((0..14).all(|i| table.column(i) == flat.column(i)));
+    let error = Table::copied(&base, &[&a[1..]], Pages::Normal).unwrap_err();
+    assert_eq!(
+        error,
+        Error::UnequalColumns {
+            column: 2,
+            expected: 32,
+            got: 31
+        }
+    );
 }
 
 #[test]

@@ -99,7 +99,7 @@ impl<'a> Builder<'a> {
         let threads = Threads::current();
         // Rows may be wide, so that few of them are work enough for a task; pairs are not.
         let least = if bottom == 0 {
-            2 * NARROWEST
+            4 * NARROWEST
         } else {
             16 * NARROWEST
         };
