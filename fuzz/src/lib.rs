@@ -12,7 +12,10 @@ pub fn read(opened: Result<Input<&[u8]>, Error>, bytes: &[u8]) {
     let Shape { rows, columns } = input.shape();
     assert!(rows > 0 && columns > 0);
     // The shortest cell is one digit of a .csv file, and what separates it from the next.
-    assert!(rows.checked_mul(columns).is_some_and(|cells| cells <= bytes.len()));
+    assert!(
+        rows.checked_mul(columns)
+            .is_some_and(|cells| cells <= bytes.len())
+    );
 
     // Rows beyond the table belong to the caller.
     let stride = rows + 1;

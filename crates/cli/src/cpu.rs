@@ -184,7 +184,10 @@ fn why(name: &str, choice: Choice) -> String {
         "avx512" => "AVX-512: 16 Montgomery words of 32 bits",
         "avx2" => "AVX2: 8 Montgomery words of 32 bits",
         "neon" => "Advanced SIMD: 4 Montgomery words of 32 bits",
-        "portable" => "plain Rust, vectorised by the compiler where it can",
+        "portable" if choice.isa() == Isa::Portable => {
+            "plain Rust, vectorised by the compiler where it can"
+        }
+        "portable" => "plain Rust: there is no kernel for these instructions",
         _ => return format!("the kernel for {choice}"),
     };
     reason.to_owned()

@@ -20,3 +20,8 @@
 //! ```
 
 pub mod input;
+
+/// The programs in the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
