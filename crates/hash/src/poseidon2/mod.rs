@@ -20,6 +20,7 @@ mod portable;
     )
 )]
 mod scalar;
+mod single;
 mod spec;
 pub(crate) mod table;
 #[cfg(test)]

@@ -1,8 +1,5 @@
 //! What runs on a plain CPU: one instance at a time, in 64-bit integers that are reduced lazily.
 //!
-//! It is also the kernel of least latency on every CPU, since a permutation is one long chain of
-//! dependent products.
-//!
 //! A word is a signed integer congruent to the Montgomery word. Sums are not reduced at all;
 //! products are, by [`Word::times`], and so is what enters a cube, by [`Word::fold`]. The arithmetic
 //! is written once over [`Word`]: the tests run it over intervals, which proves that no
@@ -15,14 +12,15 @@
 
 use std::ops::{Add, Sub};
 
+use lanework_arch::Choice;
 use lanework_field::KoalaBear;
 use lanework_field::koala::spec::{MONTGOMERY_MU, P};
 
 use super::RoundConstants;
 use super::pairs::{PAIRS_16, PAIRS_24, Pair, SINGLES_16, SINGLES_24};
+use super::single::Single;
 use super::table::{Absorb, CellSource, Feed, Many, Pairs};
 use crate::Digest;
-use crate::digest::DIGEST_LEN;
 
 /// An integer congruent to a Montgomery word, in the algorithm or in its proof.
 pub(super) trait Word: Copy + Add<Output = Self> + Sub<Output = Self> {
@@ -50,8 +48,11 @@ impl Word for i64 {
 
     #[inline(always)]
     fn fold(self) -> Self {
-        // The nearest multiple of 2^31 tells how many p to take away.
-        self - ((self + (1 << 30)) >> 31) * P as i64
+        // The nearest multiple k of 2^31 tells how many p to take away; k p without a product, since
+        // products are what there is too much of.
+        let shifted = self + (1 << 30);
+        let k = shifted >> 31;
+        (shifted & ((1 << 31) - 1)) - (1 << 30) + (k << 24) - k
     }
 
     #[inline(always)]
@@ -84,11 +85,7 @@ pub(super) fn permute<W: Word, const WIDTH: usize>(
     for row in &constants.initial {
         full_round(row, state);
     }
-    if WIDTH == 16 {
-        partial_rounds(&constants.internal, &PAIRS_16, &SINGLES_16, state);
-    } else {
-        partial_rounds(&constants.internal, &PAIRS_24, &SINGLES_24, state);
-    }
+    partial_rounds(&constants.internal, state);
     for row in &constants.terminal {
         full_round(row, state);
     }
@@ -134,8 +131,21 @@ fn external_layer<W: Word, const WIDTH: usize>(state: &mut [W; WIDTH]) {
     }
 }
 
+/// The partial rounds of `constants`.
 #[inline(always)]
-fn partial_rounds<W: Word, const WIDTH: usize, const PAIRS: usize, const SINGLES: usize>(
+pub(super) fn partial_rounds<W: Word, const WIDTH: usize>(
+    constants: &[KoalaBear],
+    state: &mut [W; WIDTH],
+) {
+    if WIDTH == 16 {
+        by_pairs(constants, &PAIRS_16, &SINGLES_16, state);
+    } else {
+        by_pairs(constants, &PAIRS_24, &SINGLES_24, state);
+    }
+}
+
+#[inline(always)]
+fn by_pairs<W: Word, const WIDTH: usize, const PAIRS: usize, const SINGLES: usize>(
     constants: &[KoalaBear],
     pairs: &[Pair; PAIRS],
     singles: &[usize; SINGLES],
@@ -202,79 +212,9 @@ fn single_products<W: Word, const SINGLES: usize>(words: &[W; SINGLES]) -> [W; S
     })
 }
 
-/// The permutation with its constants.
-#[derive(Clone, Debug)]
-pub(super) struct Permutation<const WIDTH: usize> {
-    constants: RoundConstants<WIDTH>,
-}
-
-impl<const WIDTH: usize> Permutation<WIDTH> {
-    pub(super) fn new(constants: &RoundConstants<WIDTH>) -> Self {
-        Self {
-            constants: constants.clone(),
-        }
-    }
-
-    pub(super) fn permute(&self, state: &mut [KoalaBear; WIDTH]) {
-        let mut words = state.map(i64::of);
-        permute(&self.constants, &mut words);
-        for (element, word) in state.iter_mut().zip(words) {
-            *element = element_of(word);
-        }
-    }
-
-    /// The digest of a row of `len` cells, padded as `absorb` wants.
-    pub(super) fn hash(
-        &self,
-        absorb: Absorb,
-        len: usize,
-        cell: impl Fn(usize) -> KoalaBear,
-    ) -> Digest {
-        let mut state = [KoalaBear::ZERO; WIDTH];
-        match absorb {
-            Absorb::Sponge { rate } => {
-                for first in (0..len).step_by(rate) {
-                    for (word, i) in state.iter_mut().zip(first..len.min(first + rate)) {
-                        *word = cell(i);
-                    }
-                    self.permute(&mut state);
-                }
-            }
-            Absorb::Chain => {
-                let (zeros_at, zeros) = absorb.padding(len);
-                for first in (0..len).step_by(DIGEST_LEN) {
-                    let skip = if first == zeros_at { zeros } else { 0 };
-                    let mut block = [KoalaBear::ZERO; DIGEST_LEN];
-                    for (word, i) in block[skip..].iter_mut().zip(first..) {
-                        *word = cell(i);
-                    }
-                    state[DIGEST_LEN..2 * DIGEST_LEN].copy_from_slice(&block);
-                    self.permute(&mut state);
-                    for (i, word) in block.into_iter().enumerate() {
-                        state[i] = state[DIGEST_LEN + i] + word;
-                    }
-                }
-            }
-        }
-        Digest(std::array::from_fn(|i| state[i]))
-    }
-
-    /// The compression of one pair (width 16).
-    pub(super) fn compress(&self, feed: Feed, left: &Digest, right: &Digest) -> Digest {
-        let mut state = [KoalaBear::ZERO; WIDTH];
-        state[..DIGEST_LEN].copy_from_slice(&left.0);
-        state[DIGEST_LEN..2 * DIGEST_LEN].copy_from_slice(&right.0);
-        self.permute(&mut state);
-        match feed {
-            Feed::Truncate => Digest(std::array::from_fn(|i| state[i])),
-            Feed::Forward => Digest(std::array::from_fn(|i| state[DIGEST_LEN + i] + right.0[i])),
-        }
-    }
-}
-
 /// The element of a word.
 #[inline(always)]
-fn element_of(word: i64) -> KoalaBear {
+pub(super) fn element_of(word: i64) -> KoalaBear {
     let folded = word.fold();
     let word = if folded < 0 {
         folded + P as i64
@@ -287,7 +227,16 @@ fn element_of(word: i64) -> KoalaBear {
     }
 }
 
-impl<const WIDTH: usize> Many<WIDTH> for Permutation<WIDTH> {
+/// The back end of plain CPUs: one instance after the other.
+pub(super) struct OneByOne<const WIDTH: usize>(Single<WIDTH>);
+
+impl<const WIDTH: usize> OneByOne<WIDTH> {
+    pub(super) fn new(constants: &RoundConstants<WIDTH>) -> Self {
+        Self(Single::new(constants, Choice::portable()))
+    }
+}
+
+impl<const WIDTH: usize> Many<WIDTH> for OneByOne<WIDTH> {
     fn name(&self) -> &'static str {
         "portable"
     }
@@ -298,7 +247,7 @@ impl<const WIDTH: usize> Many<WIDTH> for Permutation<WIDTH> {
 
     fn permute(&self, states: &mut [[KoalaBear; WIDTH]]) {
         for state in states {
-            self.permute(state);
+            self.0.permute(state);
         }
     }
 
@@ -311,7 +260,7 @@ impl<const WIDTH: usize> Many<WIDTH> for Permutation<WIDTH> {
     ) {
         for (digest, row) in out.iter_mut().zip(first_row..) {
             // SAFETY: bounds: the caller vouches for every source at these rows.
-            *digest = self.hash(absorb, cells.len(), |i| unsafe {
+            *digest = self.0.hash(absorb, cells.len(), |i| unsafe {
                 cells[i].base.add(row * cells[i].step).read()
             });
         }
@@ -323,9 +272,9 @@ impl<const WIDTH: usize> Many<WIDTH> for Permutation<WIDTH> {
             unsafe {
                 let left = pairs.left.add(i * pairs.stride).read();
                 let right = pairs.right.add(i * pairs.stride).read();
-                let mut digest = self.compress(feed, &left, &right);
+                let mut digest = self.0.compress(feed, &left, &right);
                 if !pairs.aux.is_null() {
-                    digest = self.compress(feed, &digest, &*pairs.aux.add(i));
+                    digest = self.0.compress(feed, &digest, &*pairs.aux.add(i));
                 }
                 pairs.out.add(i).write(digest);
             }

@@ -21,7 +21,8 @@ use lanework_field::koala::lanes::{Avx2Lanes, Avx512Lanes};
 use super::RoundConstants;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::body::Body;
-use super::portable::Permutation;
+use super::portable::OneByOne;
+use super::single::Single;
 #[cfg(target_arch = "x86_64")]
 use super::x86_avx512_ifma::{Ifma16, Ifma24};
 use crate::digest::DIGEST_LEN;
@@ -145,18 +146,18 @@ fn many<const WIDTH: usize>(
         return Box::new(Body::<NeonLanes, WIDTH>::new("neon", token, constants));
     }
     let _ = choice;
-    Box::new(Permutation::new(constants))
+    Box::new(OneByOne::new(constants))
 }
 
 /// The kernels of one permutation: one for a single state, one for many.
 pub(crate) struct Kernels<const WIDTH: usize> {
-    one: Permutation<WIDTH>,
+    one: Single<WIDTH>,
     many: Box<dyn Many<WIDTH>>,
 }
 
 impl Kernels<16> {
     pub(crate) fn new(constants: &RoundConstants<16>, choice: Choice) -> Self {
-        let one = Permutation::new(constants);
+        let one = Single::new(constants, choice);
         #[cfg(target_arch = "x86_64")]
         if let Some(token) = Avx512Ifma::new(choice)
             && let Some(many) = Ifma16::new(token, constants)
@@ -287,7 +288,7 @@ impl Kernels<16> {
 
 impl Kernels<24> {
     pub(crate) fn new(constants: &RoundConstants<24>, choice: Choice) -> Self {
-        let one = Permutation::new(constants);
+        let one = Single::new(constants, choice);
         #[cfg(target_arch = "x86_64")]
         if let Some(token) = Avx512Ifma::new(choice)
             && let Some(many) = Ifma24::new(token, constants)
