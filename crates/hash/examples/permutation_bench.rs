@@ -12,12 +12,12 @@ use lanework_hash::{
 };
 
 /// Nanoseconds of one of the `count` operations that `run` does.
-fn least(count: usize, mut run: impl FnMut()) -> f64 {
+fn least(count: u32, mut run: impl FnMut()) -> f64 {
     (0..60)
         .map(|_| {
             let start = Instant::now();
             run();
-            start.elapsed().as_secs_f64() * 1e9 / count as f64
+            start.elapsed().as_secs_f64() * 1e9 / f64::from(count)
         })
         .fold(f64::INFINITY, f64::min)
 }
@@ -40,8 +40,8 @@ fn permutation<const WIDTH: usize>(title: &str, permutation: &Poseidon2<WIDTH>) 
         }
     });
     let mut states = states::<WIDTH>();
-    let many = least(states.len(), || {
-        permutation.permute_many(black_box(&mut states))
+    let many = least(states.len() as u32, || {
+        permutation.permute_many(black_box(&mut states));
     });
     let kernel = permutation.kernel();
     println!("{kernel:12} {title:10} permute {one:8.1}   permute_many {many:8.1}");
@@ -53,7 +53,7 @@ fn rows(kernel: &str, title: &str, hasher: &impl RowHasher, columns: usize, rate
     let table: Vec<_> = (0..columns).map(|_| values(rows)).collect();
     let cells: Vec<_> = table.iter().map(|column| Cell::Column(column)).collect();
     let mut digests = vec![Digest::ZERO; rows];
-    let time = least(rows * columns.div_ceil(rate), || {
+    let time = least((rows * columns.div_ceil(rate)) as u32, || {
         hasher.hash_rows(black_box(&cells), 0..rows, &mut digests);
     });
     println!("{kernel:12} {title:10} hash_rows of {columns:4} columns {time:8.1} per permutation");
@@ -68,12 +68,12 @@ fn level(kernel: &str, title: &str, compression: &impl Compression) {
         .map(Digest)
         .collect();
     let mut parents = vec![Digest::ZERO; children.len() / 2];
-    let time = least(parents.len(), || {
-        compression.compress_pairs(black_box(&children), &mut parents)
+    let time = least(parents.len() as u32, || {
+        compression.compress_pairs(black_box(&children), &mut parents);
     });
     println!("{kernel:12} {title:10} compress_pairs {time:8.1}");
     let few = least(4, || {
-        compression.compress_pairs(black_box(&children[..8]), &mut parents[..4])
+        compression.compress_pairs(black_box(&children[..8]), &mut parents[..4]);
     });
     println!("{kernel:12} {title:10} compress_pairs of 4 {few:8.1}");
 }
