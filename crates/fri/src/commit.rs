@@ -40,7 +40,7 @@ pub fn commit<T: ColumnSource>(
 pub struct Committer {
     params: Params,
     caches: Caches,
-    threads: Threads,
+    own_threads: Option<Threads>,
     hasher: Box<dyn RowHasher>,
     compression: Box<dyn Compression>,
     plans: Mutex<Vec<(u32, Arc<LdePlan>)>>,
@@ -52,7 +52,6 @@ pub struct Committer {
 struct Spare {
     codewords: Mutex<Vec<Slab<KoalaBear>>>,
     digests: Mutex<Vec<Slab<Digest>>>,
-    scratch: Mutex<Vec<Slab<KoalaBear>>>,
 }
 
 impl Committer {
@@ -80,13 +79,10 @@ impl Committer {
                     (hasher, Box::new(TruncatedPermutation::new(narrow())))
                 }
             };
-        let threads = match params.threads() {
-            Some(count) => Threads::new(count)?,
-            None => Threads::current(),
-        };
+        let own_threads = params.threads().map(Threads::new).transpose()?;
         Ok(Self {
             caches: Caches::detect(),
-            threads,
+            own_threads,
             hasher,
             compression,
             plans: Mutex::default(),
@@ -100,9 +96,10 @@ impl Committer {
         &self.params
     }
 
-    /// The threads that commitments run on, for work around them such as making the tables.
-    pub fn threads(&self) -> &Threads {
-        &self.threads
+    /// The threads that commitments run on if they are asked for here, for work around them such as
+    /// making the tables.
+    pub fn threads(&self) -> Threads {
+        self.own_threads.clone().unwrap_or_default()
     }
 
     /// Commits to `tables`: of distinct heights in the lineth format; in the Plonky3 format the
@@ -117,9 +114,10 @@ impl Committer {
         mut tables: Vec<T>,
     ) -> Result<(Commitment, ProverData<T>, Report), Error> {
         let start = Instant::now();
+        let threads = self.threads();
         let shapes: Vec<Shape> = tables.iter().map(ColumnSource::shape).collect();
         self.check(&shapes)?;
-        let (codewords, encode, tree) = self.threads.install(|| {
+        let (codewords, encode, tree) = threads.install(|| {
             let codewords = self.encode(&mut tables, &shapes)?;
             if self.params.memory() == MemoryMode::Consume {
                 tables.clear();
@@ -149,7 +147,7 @@ impl Committer {
             digest_bytes: (tree.digests_len() * size_of::<Digest>()) as u64,
             peak_rss_bytes: memory::peak_rss_bytes(),
             choice: self.params.choice(),
-            threads: self.threads.count(),
+            threads: threads.count(),
             memory: self.params.memory(),
             fused: false,
         };
@@ -275,14 +273,15 @@ impl Committer {
         jobs.sort_by_key(|job| std::cmp::Reverse(job.rows_len));
 
         // Untouched pages of a slab take no memory, so a buffer for copied columns costs sources that
-        // lend theirs nothing.
+        // lend theirs nothing. The slabs are not kept: they would add to the peak, which comes when the
+        // tree is built.
         let scratch_len = jobs.iter().map(Job::scratch_len).max().unwrap_or(0);
         let failure = Mutex::new(None);
         Threads::current().for_each_init(
             jobs,
-            || Scratch::take(&self.spare.scratch, scratch_len, pages),
-            |scratch, job| match &mut scratch.slab {
-                Ok(slab) => job.encode(slab),
+            || Slab::zeroed(scratch_len, pages),
+            |scratch, job| match scratch {
+                Ok(scratch) => job.encode(scratch),
                 Err(error) => *lock(&failure) = Some(error.clone()),
             },
         );
@@ -361,28 +360,6 @@ impl Job<'_> {
                 .encode(column, codeword, &mut scratch[..self.plan.scratch_len()]);
         }
         self.group.release();
-    }
-}
-
-/// A buffer of one worker, which goes back to where it was taken from.
-struct Scratch<'a> {
-    slab: Result<Slab<KoalaBear>, memory::Error>,
-    home: &'a Mutex<Vec<Slab<KoalaBear>>>,
-}
-
-impl<'a> Scratch<'a> {
-    fn take(home: &'a Mutex<Vec<Slab<KoalaBear>>>, len: usize, pages: Pages) -> Self {
-        Self {
-            slab: slab_of(home, len, pages),
-            home,
-        }
-    }
-}
-
-impl Drop for Scratch<'_> {
-    fn drop(&mut self) {
-        let slab = std::mem::replace(&mut self.slab, Slab::zeroed(0, Pages::Normal));
-        lock(self.home).extend(slab);
     }
 }
 

@@ -658,8 +658,18 @@ fn the_pool_of_the_caller_is_used() {
         });
     }
     let inline = Threads::new(NonZero::<usize>::MIN).unwrap();
-    let report = inline.install(|| shared.commit(vec![borrowed(&table)]).unwrap().2);
+    let (made_inline, report) = inline.install(|| {
+        let report = shared.commit(vec![borrowed(&table)]).unwrap().2;
+        (Committer::new(params(Format::Lineth, 1)).unwrap(), report)
+    });
     assert_eq!(report.threads.get(), 1);
+    // What counts is who commits, not who made the committer.
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(2)
+        .build()
+        .unwrap();
+    let report = pool.install(|| made_inline.commit(vec![borrowed(&table)]).unwrap().2);
+    assert_eq!(report.threads.get(), 2);
 }
 
 #[test]
