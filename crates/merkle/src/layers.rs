@@ -76,9 +76,10 @@ impl<'a> Builder<'a> {
             stored.push(nodes);
             rest = after;
         }
+        let mut injected: Vec<Vec<Digest>> = shape.iter().map(|_| Vec::new()).collect();
         let mut bottom = 0;
         loop {
-            let built = self.climb(&shape, &mut stored, rows, bottom);
+            let built = self.climb(&shape, &mut stored, rows, &mut injected, bottom);
             if bottom + built + 1 == shape.len() {
                 return Ok(layers);
             }
@@ -89,17 +90,21 @@ impl<'a> Builder<'a> {
     /// Builds layers above the layer `bottom`, which is hashed from its rows if it is the lowest and
     /// complete otherwise; returns how many. Each task owns a subtree, so that digests are read back
     /// while they are in cache and no thread waits for a level to be finished.
+    ///
+    /// The first climb also hashes the rows that feed layers above it, into `injected`: near the root
+    /// there are too few subtrees to share out the rows of a wide table.
     fn climb(
         &self,
         shape: &[LayerShape],
         stored: &mut [&mut [Digest]],
         rows: &[Option<Rows<'_>>],
+        injected: &mut [Vec<Digest>],
         bottom: usize,
     ) -> usize {
         let threads = Threads::current();
         // Rows may be wide, so that few of them are work enough for a task; pairs are not.
         let least = if bottom == 0 {
-            4 * NARROWEST
+            ROWS_TOGETHER
         } else {
             16 * NARROWEST
         };
@@ -121,7 +126,7 @@ impl<'a> Builder<'a> {
         } else {
             shape[bottom].nodes_len.div_ceil(span)
         };
-        let mut tasks: Vec<Subtree<'_>> = (0..count)
+        let mut subtrees: Vec<Subtree<'_>> = (0..count)
             .map(|index| Subtree {
                 first: index * span,
                 layers: Vec::with_capacity(built + 1),
@@ -129,14 +134,49 @@ impl<'a> Builder<'a> {
             .collect();
         for (k, layer) in layers.iter_mut().enumerate() {
             let chunk = if single { layer.len() } else { span >> k };
-            for (task, nodes) in tasks.iter_mut().zip(layer.chunks_mut(chunk)) {
-                task.layers.push(nodes);
+            for (subtree, nodes) in subtrees.iter_mut().zip(layer.chunks_mut(chunk)) {
+                subtree.layers.push(nodes);
             }
         }
-        let shape = &shape[bottom..];
-        let rows = &rows[bottom..];
-        threads.for_each_init(tasks, Scratch::default, |scratch, task| {
-            self.build_subtree(shape, rows, bottom == 0, task, scratch);
+        let mut tasks = Vec::new();
+        let (injected, above) = injected.split_at_mut(bottom + built + 1);
+        if bottom == 0 {
+            let above = above
+                .iter_mut()
+                .zip(&rows[built + 1..])
+                .zip(&shape[built + 1..]);
+            for ((digests, rows), layer) in above {
+                let Some(rows) = rows else { continue };
+                digests.resize(layer.nodes_len, Digest::default());
+                let chunks = digests.chunks_mut(ROWS_TOGETHER).enumerate();
+                tasks.extend(chunks.map(|(index, digests)| Task::Rows {
+                    rows,
+                    first: index * ROWS_TOGETHER,
+                    digests,
+                }));
+            }
+        }
+        tasks.extend(subtrees.into_iter().map(Task::Subtree));
+        let part = Part {
+            shape: &shape[bottom..],
+            rows: &rows[bottom..],
+            injected: &injected[bottom..],
+            bottom: if bottom == 0 {
+                Bottom::Rows
+            } else {
+                Bottom::Complete
+            },
+        };
+        threads.for_each_init(tasks, Scratch::default, |scratch, task| match task {
+            Task::Rows {
+                rows,
+                first,
+                digests,
+            } => {
+                let range = first..first + digests.len();
+                rows.hash(self.hasher, range, digests, &mut scratch.staging);
+            }
+            Task::Subtree(subtree) => self.build_subtree(&part, subtree, scratch),
         });
         built
     }
@@ -157,38 +197,37 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn build_subtree(
-        &self,
-        shape: &[LayerShape],
-        rows: &[Option<Rows<'_>>],
-        hash_bottom: bool,
-        task: Subtree<'_>,
-        scratch: &mut Scratch,
-    ) {
-        let mut layers = task.layers.into_iter().enumerate();
+    fn build_subtree(&self, part: &Part<'_>, subtree: Subtree<'_>, scratch: &mut Scratch) {
+        let Scratch { hashed, staging } = scratch;
+        let mut layers = subtree.layers.into_iter().enumerate();
         let Some((_, bottom)) = layers.next() else {
             return;
         };
-        let Scratch { digests, staging } = scratch;
-        if hash_bottom && let Some(rows) = &rows[0] {
-            let range = shape[0].nodes_in(task.first, bottom.len());
-            let count = range.len();
-            rows.hash(self.hasher, range, &mut bottom[..count], staging);
+        if let (Bottom::Rows, Some(rows)) = (part.bottom, &part.rows[0]) {
+            let range = part.shape[0].nodes_in(subtree.first, bottom.len());
+            let digests = &mut bottom[..range.len()];
+            rows.hash(self.hasher, range, digests, staging);
         }
         let mut children = bottom;
         for (k, layer) in layers {
-            let range = shape[k].nodes_in(task.first >> k, layer.len());
-            let (count, pairs_len) = (range.len(), 2 * range.len());
-            let parents = &mut layer[..count];
-            if let Some(rows) = &rows[k] {
-                digests.resize(digests.len().max(count), Digest::default());
-                let injected = &mut digests[..count];
-                rows.hash(self.hasher, range, injected, staging);
-                self.compression
-                    .compress_pairs_with(&children[..pairs_len], injected, parents);
-            } else {
-                self.compression
-                    .compress_pairs(&children[..pairs_len], parents);
+            let range = part.shape[k].nodes_in(subtree.first >> k, layer.len());
+            let count = range.len();
+            let (children_here, parents) = (&children[..2 * count], &mut layer[..count]);
+            let injected = match (&part.injected[k][..], &part.rows[k]) {
+                ([], None) => None,
+                ([], Some(rows)) => {
+                    hashed.resize(hashed.len().max(count), Digest::default());
+                    rows.hash(self.hasher, range, &mut hashed[..count], staging);
+                    Some(&hashed[..count])
+                }
+                (digests, _) => Some(&digests[range]),
+            };
+            match injected {
+                Some(digests) => {
+                    self.compression
+                        .compress_pairs_with(children_here, digests, parents);
+                }
+                None => self.compression.compress_pairs(children_here, parents),
             }
             children = layer;
         }
@@ -197,6 +236,38 @@ impl<'a> Builder<'a> {
 
 /// The least number of nodes worth a step of their own: the instances of the widest back end.
 const NARROWEST: usize = 16;
+
+/// Rows that back ends like to hash together.
+const ROWS_TOGETHER: usize = 64;
+
+/// What the subtrees of one climb have in common; index 0 is their bottom layer.
+struct Part<'a> {
+    shape: &'a [LayerShape],
+    rows: &'a [Option<Rows<'a>>],
+    /// Digests of the rows where they are hashed already.
+    injected: &'a [Vec<Digest>],
+    bottom: Bottom,
+}
+
+/// What the bottom layer of a climb is.
+#[derive(Copy, Clone)]
+enum Bottom {
+    /// Digests of rows, still to be hashed.
+    Rows,
+    /// The top of the climb before.
+    Complete,
+}
+
+/// A piece of work for one thread.
+enum Task<'a> {
+    /// Hashes rows for a layer above this climb.
+    Rows {
+        rows: &'a Rows<'a>,
+        first: usize,
+        digests: &'a mut [Digest],
+    },
+    Subtree(Subtree<'a>),
+}
 
 /// The part of each layer that one task writes.
 struct Subtree<'a> {
@@ -208,7 +279,7 @@ struct Subtree<'a> {
 /// Buffers that a worker keeps between tasks; empty unless smaller tables are injected.
 #[derive(Default)]
 struct Scratch {
-    digests: Vec<Digest>,
+    hashed: Vec<Digest>,
     staging: Vec<KoalaBear>,
 }
 
