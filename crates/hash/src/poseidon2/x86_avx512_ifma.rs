@@ -150,11 +150,22 @@ where
         })
     }
 
-    /// Permutes two batches: from biased input words to outputs at the output factor.
+    /// Permutes two batches: from biased input words to outputs at the output factor. `internal` is
+    /// working memory.
     #[inline(always)]
-    fn permute_batches(&self, batches: &mut [[V; WIDTH]; 2]) {
+    fn permute_batches(
+        &self,
+        batches: &mut [[V; WIDTH]; 2],
+        internal: &mut [Internal<V, PAIRS, SINGLES>; 2],
+    ) {
         // SAFETY: feature: the token.
-        unsafe { permute_batches(self, batches) };
+        unsafe { permute_batches(self, batches, internal) };
+    }
+
+    /// Working memory of a permutation.
+    #[inline(always)]
+    fn internal(&self) -> [Internal<V, PAIRS, SINGLES>; 2] {
+        [Internal::filled(self.constant(&0)); 2]
     }
 
     /// `acc` plus the output word `x` at the factor of Montgomery words, below `acc + 2p`.
@@ -178,13 +189,12 @@ where
 unsafe fn permute_batches<S, const WIDTH: usize, const PAIRS: usize, const SINGLES: usize>(
     this: &Ifma<S, WIDTH, PAIRS, SINGLES>,
     batches: &mut [[V; WIDTH]; 2],
+    internal: &mut [Internal<V, PAIRS, SINGLES>; 2],
 ) where
     S: Split<WIDTH, PAIRS, SINGLES>,
 {
     let (token, constants) = (this.token, &this.constants);
-    let zero = V::constant(token, &0);
-    let mut internal = [Internal::filled(zero); 2];
-    let mut state = [zero; WIDTH];
+    let mut state = [V::constant(token, &0); WIDTH];
     for_each_lane!(2, BATCH, {
         for_each_lane!(WIDTH, LANE, {
             state[LANE] = batches[BATCH][LANE];
@@ -263,6 +273,25 @@ unsafe fn load_digests(source: *const Digest, stride: usize) -> [V; LANES] {
     }
 }
 
+/// Asks for the cells of two batches of rows, a line of each source, ahead of their use: the many
+/// sources, each read slowly, are more than the CPU foresees.
+#[inline(always)]
+fn prefetch_cells(cells: &[CellSource], row: usize) {
+    for cell in cells {
+        // SAFETY: a prefetch reads nothing, so that its address need not be valid.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(cell.base.wrapping_add(row * cell.step).cast()) };
+    }
+}
+
+/// Asks for the lines of two batches of digests ahead of their being written.
+#[inline(always)]
+fn prefetch_digests(target: *mut Digest) {
+    for_each_lane!(LANES, PAIR, {
+        // SAFETY: a prefetch changes nothing, so that its address need not be valid.
+        unsafe { _mm_prefetch::<_MM_HINT_ET0>(target.wrapping_add(2 * PAIR).cast()) };
+    });
+}
+
 /// Writes eight digests from their words in lanes, each below 2p.
 ///
 /// # Safety
@@ -309,6 +338,7 @@ where
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
     unsafe fn permute_entry(&self, states: &mut [[KoalaBear; WIDTH]]) {
         let zero = self.constant(&0);
+        let mut internal = self.internal();
         for states in states.chunks_exact_mut(2 * LANES) {
             let mut batches = [[zero; WIDTH]; 2];
             for (batch, rows) in batches.iter_mut().zip(states.chunks_exact(LANES)) {
@@ -319,7 +349,7 @@ where
                     batch[lane] = words.add(self.constant(&self.constants.input[lane]));
                 }
             }
-            self.permute_batches(&mut batches);
+            self.permute_batches(&mut batches, &mut internal);
             for (batch, rows) in batches.iter().zip(states.chunks_exact_mut(LANES)) {
                 for first in (0..WIDTH).step_by(LANES) {
                     let words = words!(I => self.output(zero, batch[first + I]));
@@ -354,12 +384,23 @@ where
         for_each_lane!(WIDTH, LANE, {
             initial[LANE] = self.constant(&input[LANE]);
         });
+        let mut internal = self.internal();
         let mut states = [[initial; 2]; GROUPS];
         let mut blocks = cells.chunks(rate).peekable();
         while let Some(block) = blocks.next() {
             // Lanes that the next block overwrites need not be carried over.
             let kept = blocks.peek().map(|next| next.len());
+            let ahead = ahead(
+                blocks.peek().copied(),
+                &cells[..rate.min(cells.len())],
+                first_row,
+                groups,
+            );
             for (group, batches) in states[..groups].iter_mut().enumerate() {
+                prefetch_cells(ahead.0, ahead.1 + 2 * group * LANES);
+                if kept.is_none() {
+                    prefetch_digests(out.wrapping_add(2 * (group + 1) * LANES));
+                }
                 for (half, batch) in batches.iter_mut().enumerate() {
                     let row = first_row + (2 * group + half) * LANES;
                     let cell = |lane: usize| {
@@ -378,7 +419,7 @@ where
                         }
                     }
                 }
-                self.permute_batches(batches);
+                self.permute_batches(batches, &mut internal);
                 for (half, batch) in batches.iter_mut().enumerate() {
                     match kept {
                         Some(kept) if kept == RATE => for_each_lane!(WIDTH, LANE, {
@@ -474,11 +515,18 @@ impl Ifma16 {
     ) {
         let input = &self.constants.input;
         let initial = words!(I => self.constant(&input[I]));
+        let mut internal = self.internal();
         let mut states = [[initial; 2]; GROUPS];
         let mut blocks = cells.as_chunks::<LANES>().0.iter().peekable();
         while let Some(block) = blocks.next() {
             let last = blocks.peek().is_none();
+            let next = blocks.peek().map(|next| next.as_slice());
+            let ahead = ahead(next, &cells[..LANES], first_row, groups);
             for (group, states) in states[..groups].iter_mut().enumerate() {
+                prefetch_cells(ahead.0, ahead.1 + 2 * group * LANES);
+                if last {
+                    prefetch_digests(out.wrapping_add(2 * (group + 1) * LANES));
+                }
                 let mut batches = [[self.constant(&0); 16]; 2];
                 let mut words = [[self.constant(&0); LANES]; 2];
                 for half in 0..2 {
@@ -489,7 +537,7 @@ impl Ifma16 {
                     }));
                     Self::fill(&mut batches[half], &states[half], &words[half]);
                 }
-                self.permute_batches(&mut batches);
+                self.permute_batches(&mut batches, &mut internal);
                 for half in 0..2 {
                     if last {
                         let digests = self.forwarded(&batches[half], &words[half]);
@@ -508,9 +556,11 @@ impl Ifma16 {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
     unsafe fn compress_entry(&self, feed: Feed, pairs: &Pairs) {
         let zero = self.constant(&0);
+        let mut internal = self.internal();
         for first in (0..pairs.count).step_by(2 * LANES) {
             let mut batches = [[zero; 16]; 2];
             let mut rights = [[zero; LANES]; 2];
+            prefetch_digests(pairs.out.wrapping_add(first + 2 * LANES));
             for half in 0..2 {
                 let at = (first + half * LANES) * pairs.stride;
                 // SAFETY: feature: the token. bounds: the caller vouches for the pointers.
@@ -523,7 +573,7 @@ impl Ifma16 {
                 rights[half] = self.biased::<LANES>(&right);
                 Self::fill(&mut batches[half], &self.biased::<0>(&left), &rights[half]);
             }
-            self.permute_batches(&mut batches);
+            self.permute_batches(&mut batches, &mut internal);
             if !pairs.aux.is_null() {
                 for half in 0..2 {
                     // SAFETY: feature: the token. bounds: the caller vouches for the pointers.
@@ -537,7 +587,7 @@ impl Ifma16 {
                     rights[half] = self.biased::<LANES>(&right);
                     Self::fill(&mut batches[half], &left, &rights[half]);
                 }
-                self.permute_batches(&mut batches);
+                self.permute_batches(&mut batches, &mut internal);
             }
             for half in 0..2 {
                 let words = match feed {
@@ -548,6 +598,20 @@ impl Ifma16 {
                 unsafe { store_digests(&words, pairs.out.add(first + half * LANES)) };
             }
         }
+    }
+}
+
+/// What is read after a block of the rows from `first_row` on: the next block of these rows, or else
+/// the first block of the rows after them; and the row where it begins.
+fn ahead<'a>(
+    next: Option<&'a [CellSource]>,
+    first: &'a [CellSource],
+    first_row: usize,
+    groups: usize,
+) -> (&'a [CellSource], usize) {
+    match next {
+        Some(next) => (next, first_row),
+        None => (first, first_row + 2 * groups * LANES),
     }
 }
 
