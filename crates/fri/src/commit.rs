@@ -261,6 +261,16 @@ impl Committer {
                 MemoryMode::Keep => Group::shared(table, group_len),
                 MemoryMode::Consume => table.groups(group_len),
             };
+            // Memory of an earlier codeword must not pass for a column that a source left out.
+            let columns_len = shape.columns_len();
+            let in_order = (0..columns_len).step_by(group_len);
+            assert!(
+                groups
+                    .iter()
+                    .map(Group::len)
+                    .eq(in_order.map(|first| group_len.min(columns_len - first))),
+                "the groups of a source are its {columns_len} columns, {group_len} at a time"
+            );
             let targets = codeword.cells.chunks_mut(group_len * height);
             jobs.extend(groups.into_iter().zip(targets).map(|(group, target)| Job {
                 group,

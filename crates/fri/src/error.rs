@@ -60,7 +60,7 @@ pub enum Error {
     /// The encoded columns would be longer than the largest two-adic subgroup.
     #[error(
         "table {table} of 2^{log_rows} rows at inverse rate 2^{log_inv_rate} needs codewords of more than \
-         2^24 cells\nhint: the field has no larger domain; split the table or lower the rate"
+         2^24 cells\nhint: the field has no larger domain; split the table, or encode at a smaller inverse rate where there is one"
     )]
     CodewordTooLong {
         /// Index of the table.
@@ -89,6 +89,14 @@ pub enum Error {
         limbs: usize,
         /// Degree of the extension.
         degree: usize,
+    },
+    /// A table has fewer columns than it is said to have base columns.
+    #[error("{columns_len} columns are fewer than {base_width} base columns")]
+    TooFewColumns {
+        /// Columns of the table.
+        columns_len: usize,
+        /// Base columns asked for.
+        base_width: usize,
     },
     /// A text does not name a generator.
     #[error("not a generator: {text}\nhint: write lineth:SEED or random:SEED")]

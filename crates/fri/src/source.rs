@@ -89,7 +89,7 @@ pub trait ColumnSource: Send + Sync {
     /// The default gives up nothing before the table itself is dropped.
     ///
     /// # Panics
-    /// If `group_len` is zero.
+    /// If `group_len` is zero. Groups that are not these columns make the commitment panic.
     fn groups(&mut self, group_len: usize) -> Vec<Group<'_>>
     where
         Self: Sized,
@@ -344,9 +344,16 @@ impl<'a> Table<'a> {
     /// the first `base_width` of them.
     ///
     /// # Errors
+    /// [`Error::TooFewColumns`] if the table has not so many base columns, and
     /// [`Error::UnequalLimbs`] if what is left are no whole extension columns.
     pub fn with_extension(self, base_width: usize, ext_degree: usize) -> Result<Self, Error> {
-        let limbs = self.shape.columns_len().saturating_sub(base_width);
+        let columns_len = self.shape.columns_len();
+        let Some(limbs) = columns_len.checked_sub(base_width) else {
+            return Err(Error::TooFewColumns {
+                columns_len,
+                base_width,
+            });
+        };
         if ext_degree == 0 || !limbs.is_multiple_of(ext_degree) {
             return Err(Error::UnequalLimbs {
                 limbs,

@@ -862,3 +862,49 @@ fn generators_are_named_by_text() {
         assert_ne!(many.column(0), many.column(1), "{generator}");
     }
 }
+
+#[test]
+fn more_base_columns_than_columns_are_refused() {
+    let columns = random_columns(&mut Rng::new(31), 2, 2);
+    let error = borrowed(&columns).with_extension(5, 6).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::TooFewColumns {
+                columns_len: 2,
+                base_width: 5
+            }
+        ),
+        "{error}"
+    );
+    assert!(borrowed(&columns).with_extension(2, 6).is_ok());
+}
+
+/// A source whose groups leave out its last column.
+struct Incomplete(Columns);
+
+impl ColumnSource for Incomplete {
+    fn shape(&self) -> Shape {
+        Shape::base(self.0[0].len().ilog2(), self.0.len())
+    }
+
+    fn column<'a>(&'a self, index: usize, _: &'a mut [KoalaBear]) -> &'a [KoalaBear] {
+        &self.0[index]
+    }
+
+    fn groups(&mut self, group_len: usize) -> Vec<Group<'_>> {
+        let (_, kept) = self.0.split_last_mut().unwrap();
+        Group::vectors(kept, group_len)
+    }
+}
+
+#[test]
+#[should_panic(expected = "the groups of a source are its 3 columns")]
+fn groups_that_leave_out_a_column_are_refused() {
+    let columns = random_columns(&mut Rng::new(32), 3, 4);
+    let params = Params::builder(Format::Lineth)
+        .memory(MemoryMode::Consume)
+        .build()
+        .unwrap();
+    let _ = commit(&params, vec![Incomplete(columns)]);
+}
