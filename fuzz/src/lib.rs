@@ -21,8 +21,8 @@ pub fn read(opened: Result<Input<&[u8]>, Error>, bytes: &[u8]) {
     let stride = rows + 1;
     let mut strict = vec![KoalaBear::NEG_ONE; stride * columns];
     let mut reduced = strict.clone();
-    let strictly = input.read(Unfit::Reject, &mut strict, stride, &mut |_| ());
-    let reducing = input.read(Unfit::Reduce, &mut reduced, stride, &mut |_| ());
+    let strictly = input.read(Unfit::Reject, &mut strict, stride, &|_| ());
+    let reducing = input.read(Unfit::Reduce, &mut reduced, stride, &|_| ());
     if strictly.is_ok() {
         assert!(reducing.is_ok());
         assert_eq!(strict, reduced);

@@ -300,9 +300,9 @@ fn read_file(
         .cells()
         .ok_or_else(|| named(input::Error::TooLarge { rows, columns }))?;
     let mut cells = Slab::zeroed(cells, Pages::Huge)?;
-    let mut progress = Progress::bar(notes, "reading", bytes);
+    let progress = Progress::bar(notes, "reading", bytes);
     input
-        .read(unfit, &mut cells, height, &mut |done| progress.set(done))
+        .read(unfit, &mut cells, height, &|bytes| progress.advance(bytes))
         .map_err(named)?;
     progress.finish();
     if let Some(pad) = pad {

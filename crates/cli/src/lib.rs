@@ -14,7 +14,7 @@
 //! assert_eq!(input.shape(), Shape { rows: 2, columns: 2 });
 //!
 //! let mut cells = vec![KoalaBear::ZERO; 4];
-//! input.read(Unfit::Reject, &mut cells, 2, &mut |_| ())?;
+//! input.read(Unfit::Reject, &mut cells, 2, &|_| ())?;
 //! assert_eq!(cells, [1, 3, 2, 4].map(KoalaBear::new));
 //! # Ok::<(), lanework_cli::input::Error>(())
 //! ```

@@ -54,8 +54,8 @@ impl Progress {
     }
 
     /// Moves the bar.
-    pub(super) fn set(&mut self, done: u64) {
-        self.0.set_position(done);
+    pub(super) fn advance(&self, bytes: u64) {
+        self.0.inc(bytes);
     }
 
     /// Takes the display away.

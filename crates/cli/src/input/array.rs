@@ -1,5 +1,9 @@
 //! Arrays of integers of one width, packed in a file.
 
+use std::sync::{Mutex, PoisonError};
+
+use lanework::arch::memory::{self, Tile};
+use lanework::arch::threads::Threads;
 use lanework::field::koala::KoalaBear;
 
 use super::{Column, Error, ReadAt, Shape, Unfit, element};
@@ -7,6 +11,9 @@ use super::{Column, Error, ReadAt, Shape, Unfit, element};
 /// Bytes per read: large enough to make the calls cheap, small enough to stay in the cache while the
 /// cells are spread over their columns.
 const CHUNK_BYTES: usize = 1 << 20;
+
+/// Elements of a cache line: threads that write different rows should not share lines.
+const LINE_CELLS: usize = 16;
 
 /// Rows of a C-order chunk that are spread together. Rows of wide tables are a large power of two of
 /// bytes apart and fall into the same cache sets; this many of them stay there side by side.
@@ -89,18 +96,6 @@ macro_rules! integer {
 
 integer!(u32, u64, i32, i64);
 
-/// A rectangle of cells that are contiguous in the file: whole lines, or a part of one line. A line
-/// is a row in C order, a column in Fortran order.
-#[derive(Copy, Clone, Debug)]
-struct Chunk {
-    line: usize,
-    lines: usize,
-    /// First cell within the line.
-    start: usize,
-    /// Cells of each line.
-    len: usize,
-}
-
 impl Array {
     /// Checks that a file of `total_bytes` holds the cells and nothing else.
     pub(super) fn check(&self, total_bytes: u64) -> Result<(), Error> {
@@ -130,11 +125,11 @@ impl Array {
     /// See [`super::Input::read`].
     pub(super) fn read(
         &self,
-        source: &impl ReadAt,
+        source: &(impl ReadAt + Sync),
         unfit: Unfit,
         cells: &mut [KoalaBear],
         stride: usize,
-        progress: &mut dyn FnMut(u64),
+        progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
         match self.word {
             Word::U32 => self.read_as::<u32>(source, unfit, cells, stride, progress),
@@ -146,98 +141,139 @@ impl Array {
 
     fn read_as<T: Integer>(
         &self,
-        source: &impl ReadAt,
+        source: &(impl ReadAt + Sync),
         unfit: Unfit,
         cells: &mut [KoalaBear],
         stride: usize,
-        progress: &mut dyn FnMut(u64),
+        progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
-        let mut buffer = Vec::new();
-        let mut offset = self.offset;
-        for chunk in self.chunks() {
-            buffer.resize(chunk.lines * chunk.len * T::BYTES, 0);
-            source.read_exact_at(offset, &mut buffer)?;
-            offset += buffer.len() as u64;
-
-            let convert = |bytes: &[u8]| {
-                let value = T::from_bytes(bytes, self.byte_order);
-                value.canonical().or_else(|| element(value.into(), unfit))
-            };
-            let converted = match self.order {
-                Order::C => spread_rows::<T>(&buffer, chunk, cells, stride, convert),
-                Order::Fortran => copy_columns::<T>(&buffer, chunk, cells, stride, convert),
-            };
-            if converted.is_none() {
-                return Err(self.first_unfit::<T>(&buffer, chunk));
+        // The earliest failure in the file, whichever thread meets its own first.
+        let failure = Mutex::new(None::<(usize, Error)>);
+        let failure = || failure.lock().unwrap_or_else(PoisonError::into_inner);
+        Threads::current().for_each_init(self.chunks(cells, stride), Vec::new, |buffer, chunk| {
+            if failure()
+                .as_ref()
+                .is_some_and(|(place, _)| *place < chunk.first)
+            {
+                return;
             }
-            progress(offset);
-        }
-        Ok(())
+            match self.read_chunk::<T>(source, unfit, chunk, buffer) {
+                Ok(()) => progress(buffer.len() as u64),
+                Err((place, error)) => {
+                    let mut failure = failure();
+                    if failure
+                        .as_ref()
+                        .is_none_or(|(earliest, _)| place < *earliest)
+                    {
+                        *failure = Some((place, error));
+                    }
+                }
+            }
+        });
+        let failed = failure().take();
+        failed.map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    /// The chunks of the file, in its order.
-    fn chunks(&self) -> impl Iterator<Item = Chunk> + use<> {
-        let (lines, line_len) = match self.order {
-            Order::C => (self.shape.rows, self.shape.columns),
-            Order::Fortran => (self.shape.columns, self.shape.rows),
-        };
+    /// The table in parts that are contiguous in the file, in the order of the file: some whole
+    /// lines, or a part of one line. A line is a row in C order, a column in Fortran order.
+    fn chunks<'a>(&self, cells: &'a mut [KoalaBear], stride: usize) -> Vec<Chunk<'a>> {
+        let Shape { rows, columns } = self.shape;
         let most = CHUNK_BYTES / self.word.bytes();
-        let (most_lines, most_cells) = (most.div_ceil(line_len).max(1), most.min(line_len));
-        let most_lines = if most_cells < line_len { 1 } else { most_lines };
-        (0..lines).step_by(most_lines).flat_map(move |line| {
-            (0..line_len).step_by(most_cells).map(move |start| Chunk {
-                line,
-                lines: most_lines.min(lines - line),
-                start,
-                len: most_cells.min(line_len - start),
+        let (tile_rows, tile_columns) = match self.order {
+            Order::C if columns >= most => (1, most),
+            Order::C => match most / columns {
+                few @ ..LINE_CELLS => (few, columns),
+                many => (many - many % LINE_CELLS, columns),
+            },
+            Order::Fortran if rows >= most => (most, 1),
+            Order::Fortran => (stride, most / rows),
+        };
+        let mut chunks: Vec<_> = memory::tiles(cells, stride, tile_rows, tile_columns)
+            // The rows behind those of the file belong to the caller.
+            .filter(|tile| tile.rows().start < rows)
+            .map(|tile| {
+                let (row, column) = (tile.rows().start, tile.columns().start);
+                let first = match self.order {
+                    Order::C => row * columns + column,
+                    Order::Fortran => column * rows + row,
+                };
+                let rows = tile.rows().end.min(rows) - row;
+                Chunk { tile, first, rows }
             })
-        })
+            .collect();
+        chunks.sort_by_key(|chunk| chunk.first);
+        chunks
     }
 
-    /// The error of the first cell of `chunk`, in the order of the file, that is not in [0, p).
-    fn first_unfit<T: Integer>(&self, buffer: &[u8], chunk: Chunk) -> Error {
+    /// Reads a chunk and writes it to its columns. An error comes with the place of its cell.
+    fn read_chunk<T: Integer>(
+        &self,
+        source: &impl ReadAt,
+        unfit: Unfit,
+        mut chunk: Chunk<'_>,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), (usize, Error)> {
+        buffer.resize(chunk.rows * chunk.tile.columns().len() * T::BYTES, 0);
+        source
+            .read_exact_at(self.offset + (chunk.first * T::BYTES) as u64, buffer)
+            .map_err(|error| (chunk.first, error))?;
+        let convert = |bytes: &[u8]| {
+            let value = T::from_bytes(bytes, self.byte_order);
+            value.canonical().or_else(|| element(value.into(), unfit))
+        };
+        let converted = match self.order {
+            Order::C => spread_rows::<T>(buffer, &mut chunk, convert),
+            Order::Fortran => copy_columns::<T>(buffer, &mut chunk, convert),
+        };
+        converted.ok_or_else(|| self.first_unfit::<T>(buffer, chunk.first))
+    }
+
+    /// The error of the first cell that is not in [0, p), among cells from the place `first` on.
+    fn first_unfit<T: Integer>(&self, buffer: &[u8], first: usize) -> (usize, Error) {
         let found = buffer
             .chunks_exact(T::BYTES)
             .map(|bytes| T::from_bytes(bytes, self.byte_order))
-            .enumerate()
-            .find(|(_, value)| value.canonical().is_none());
-        let Some((index, value)) = found else {
-            return Error::Changed;
+            .zip(first..)
+            .find(|(value, _)| value.canonical().is_none());
+        let Some((value, place)) = found else {
+            return (first, Error::Changed);
         };
-        let (line, place) = (
-            chunk.line + index / chunk.len,
-            chunk.start + index % chunk.len,
-        );
-        let (row, column) = match self.order {
-            Order::C => (line, place),
-            Order::Fortran => (place, line),
+        let (row, index) = match self.order {
+            Order::C => (place / self.shape.columns, place % self.shape.columns),
+            Order::Fortran => (place % self.shape.rows, place / self.shape.rows),
         };
-        Error::OutOfRange {
-            row,
-            column: Column {
-                index: column,
-                name: None,
+        let column = Column { index, name: None };
+        (
+            place,
+            Error::OutOfRange {
+                row,
+                column,
+                value: value.into(),
             },
-            value: value.into(),
-        }
+        )
     }
 }
 
-/// Writes a chunk of rows to its columns; `None` if a cell cannot be converted.
+/// Cells that are read together, and where they go.
+struct Chunk<'a> {
+    tile: Tile<'a, KoalaBear>,
+    /// The place of the first cell, counted in the file.
+    first: usize,
+    /// Rows of the tile that are in the file.
+    rows: usize,
+}
+
+/// Writes rows to their columns; `None` if a cell cannot be converted.
 fn spread_rows<T: Integer>(
     buffer: &[u8],
-    chunk: Chunk,
-    cells: &mut [KoalaBear],
-    stride: usize,
+    chunk: &mut Chunk<'_>,
     convert: impl Fn(&[u8]) -> Option<KoalaBear>,
 ) -> Option<()> {
-    let row_bytes = chunk.len * T::BYTES;
+    let row_bytes = chunk.tile.columns().len() * T::BYTES;
     for (block, rows) in buffer.chunks(ROW_BLOCK * row_bytes).enumerate() {
-        let first_row = chunk.line + block * ROW_BLOCK;
-        for column in 0..chunk.len {
-            let target = (chunk.start + column) * stride + first_row;
-            let target = &mut cells[target..target + rows.len() / row_bytes];
-            for (cell, row) in target.iter_mut().zip(rows.chunks_exact(row_bytes)) {
+        for (column, target) in chunk.tile.columns_mut().enumerate() {
+            let target = target[block * ROW_BLOCK..].iter_mut();
+            for (cell, row) in target.zip(rows.chunks_exact(row_bytes)) {
                 *cell = convert(&row[column * T::BYTES..(column + 1) * T::BYTES])?;
             }
         }
@@ -245,17 +281,14 @@ fn spread_rows<T: Integer>(
     Some(())
 }
 
-/// Writes a chunk of columns to its columns; `None` if a cell cannot be converted.
+/// Writes columns to their places; `None` if a cell cannot be converted.
 fn copy_columns<T: Integer>(
     buffer: &[u8],
-    chunk: Chunk,
-    cells: &mut [KoalaBear],
-    stride: usize,
+    chunk: &mut Chunk<'_>,
     convert: impl Fn(&[u8]) -> Option<KoalaBear>,
 ) -> Option<()> {
-    for (column, bytes) in buffer.chunks_exact(chunk.len * T::BYTES).enumerate() {
-        let target = (chunk.line + column) * stride + chunk.start;
-        let target = &mut cells[target..target + chunk.len];
+    let columns = buffer.chunks_exact(chunk.rows * T::BYTES);
+    for (target, bytes) in chunk.tile.columns_mut().zip(columns) {
         for (cell, bytes) in target.iter_mut().zip(bytes.chunks_exact(T::BYTES)) {
             *cell = convert(bytes)?;
         }
@@ -265,6 +298,9 @@ fn copy_columns<T: Integer>(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicU64;
+    use std::sync::atomic::Ordering::Relaxed;
+
     use super::*;
 
     /// The bytes of a table whose cell at (row, column) is `1000 row + column`.
@@ -319,20 +355,14 @@ mod tests {
 
                         let stride = rows + 1;
                         let mut cells = vec![KoalaBear::NEG_ONE; stride * columns];
-                        let mut last = 0;
+                        let done = AtomicU64::new(0);
+                        let progress = |bytes| {
+                            done.fetch_add(bytes, Relaxed);
+                        };
                         array
-                            .read(
-                                &&bytes[..],
-                                Unfit::Reject,
-                                &mut cells,
-                                stride,
-                                &mut |done| {
-                                    assert!(done > last);
-                                    last = done;
-                                },
-                            )
+                            .read(&&bytes[..], Unfit::Reject, &mut cells, stride, &progress)
                             .expect("canonical cells");
-                        assert_eq!(last, bytes.len() as u64);
+                        assert_eq!(done.into_inner() + array.offset, bytes.len() as u64);
                         for (index, cell) in cells.into_iter().enumerate() {
                             let (column, row) = (index / stride, index % stride);
                             let value = (1000 * row + column) as u32;
@@ -370,7 +400,7 @@ mod tests {
             .collect();
         let mut cells = vec![KoalaBear::ZERO; 60];
 
-        let error = array.read(&&bytes[..], Unfit::Reject, &mut cells, 20, &mut |_| ());
+        let error = array.read(&&bytes[..], Unfit::Reject, &mut cells, 20, &|_| ());
         let Err(Error::OutOfRange {
             row: 5,
             column,
@@ -382,7 +412,7 @@ mod tests {
         assert_eq!((column.index, value), (1, i128::from(i64::MIN)));
 
         array
-            .read(&&bytes[..], Unfit::Reduce, &mut cells, 20, &mut |_| ())
+            .read(&&bytes[..], Unfit::Reduce, &mut cells, 20, &|_| ())
             .expect("reduced");
         assert_eq!(
             (cells[2 * 20 + 13], cells[14]),
@@ -407,7 +437,7 @@ mod tests {
             shape,
         };
         let mut cells = vec![KoalaBear::ZERO; 4];
-        let error = array.read(&&[0u8; 15][..], Unfit::Reject, &mut cells, 4, &mut |_| ());
+        let error = array.read(&&[0u8; 15][..], Unfit::Reject, &mut cells, 4, &|_| ());
         assert!(
             matches!(
                 error,

@@ -35,7 +35,7 @@ mod tests {
         .expect("six cells");
         let mut cells = [KoalaBear::ZERO; 8];
         input
-            .read(Unfit::Reject, &mut cells, 4, &mut |_| ())
+            .read(Unfit::Reject, &mut cells, 4, &|_| ())
             .expect("canonical cells");
         assert_eq!(cells, [1, 2, 3, 0, 4, 5, 6, 0].map(KoalaBear::new));
     }

@@ -12,6 +12,9 @@ use super::error::excerpt;
 use super::source::Stream;
 use super::{Column, Error, ReadAt, Shape, Unfit, element};
 
+/// Rows between reports of progress.
+const PROGRESS_ROWS: usize = 1024;
+
 /// The records of a file, counted.
 #[derive(Debug)]
 pub(super) struct Records {
@@ -55,13 +58,14 @@ impl Records {
         unfit: Unfit,
         cells: &mut [KoalaBear],
         stride: usize,
-        progress: &mut dyn FnMut(u64),
+        progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
         let mut reader = reader(source);
         let mut record = ByteRecord::new();
         if !next(&mut reader, &mut record, 0)? || record != self.names {
             return Err(Error::Changed);
         }
+        let mut reported = 0;
         for row in 0..self.shape.rows {
             if !next(&mut reader, &mut record, row)? || record.len() != self.shape.columns {
                 return Err(Error::Changed);
@@ -79,8 +83,10 @@ impl Records {
                         value,
                     })?;
             }
-            if row % 1024 == 0 {
-                progress(reader.position().byte());
+            if row % PROGRESS_ROWS == 0 {
+                let position = reader.position().byte();
+                progress(position - reported);
+                reported = position;
             }
         }
         if next(&mut reader, &mut record, self.shape.rows)? {
@@ -143,7 +149,7 @@ mod tests {
         let input = Input::csv(text.as_bytes())?;
         let Shape { rows, columns } = input.shape();
         let mut cells = vec![KoalaBear::ZERO; rows * columns];
-        input.read(unfit, &mut cells, rows, &mut |_| ())?;
+        input.read(unfit, &mut cells, rows, &|_| ())?;
         Ok(cells.into_iter().map(KoalaBear::to_canonical).collect())
     }
 

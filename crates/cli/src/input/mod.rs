@@ -76,7 +76,7 @@ enum Format {
     Csv(csv::Records),
 }
 
-impl<S: ReadAt> Input<S> {
+impl<S: ReadAt + Sync> Input<S> {
     /// The table of an `.npy` file: one or two dimensions of u32, u64, i32 or i64, in either byte
     /// order, in C or Fortran order. An array of one dimension is one column.
     ///
@@ -124,7 +124,9 @@ impl<S: ReadAt> Input<S> {
     }
 
     /// Copies the cells into `cells`: the cell at row `r` of column `c` goes to `c * stride + r`.
-    /// `progress` is called with the number of bytes read so far.
+    /// `progress` is called with the number of bytes read since the last call. Arrays are read on the
+    /// current threads ([`Threads::current`](lanework::arch::threads::Threads::current)), and the
+    /// error is that of the first cell in the file nevertheless.
     ///
     /// # Errors
     /// If a cell is not an integer, or not in [0, p) and `unfit` is [`Unfit::Reject`]; if the file
@@ -138,7 +140,7 @@ impl<S: ReadAt> Input<S> {
         unfit: Unfit,
         cells: &mut [KoalaBear],
         stride: usize,
-        progress: &mut dyn FnMut(u64),
+        progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
         let shape = self.shape();
         assert!(

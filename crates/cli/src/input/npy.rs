@@ -471,7 +471,7 @@ mod tests {
                 let Shape { rows, columns } = input.shape();
                 prop_assert!(rows * columns * 4 <= bytes.len());
                 let mut target = vec![KoalaBear::ZERO; rows * columns];
-                let result = input.read(unfit, &mut target, rows, &mut |_| ());
+                let result = input.read(unfit, &mut target, rows, &|_| ());
                 prop_assert!(result.is_ok() || unfit == Unfit::Reject);
             }
         }
