@@ -80,7 +80,6 @@ fn permutations_sponges_and_compressions_equal_plonky3() {
     let oracle_16 = default_koalabear_poseidon2_16();
     let oracle_24 = default_koalabear_poseidon2_24();
     for choice in Poseidon2::<16>::available() {
-        println!("isa exercised: {choice}");
         let ours_16 = Poseidon2::<16>::new(&RoundConstants::<16>::plonky3_default(), choice);
         let ours_24 = Poseidon2::<24>::new(&RoundConstants::<24>::plonky3_default(), choice);
         check_permutation(&ours_16, &oracle_16);
