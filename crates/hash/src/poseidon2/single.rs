@@ -2,7 +2,7 @@
 //!
 //! A full round is the same for all lanes of the state, so that they are the lanes of a few vectors.
 //! A partial round is one chain of products, which plain integers walk through fastest: the state
-//! changes over to [`portable`](super::portable) words and back.
+//! changes over to the words of [`portable`] and back.
 
 use lanework_arch::Choice;
 use lanework_field::KoalaBear;
