@@ -677,6 +677,13 @@ fn every_back_end_hashes_rows_as_the_definition_does() {
         check_rows(&sponge, &plonky3, Absorb::Sponge { rate: 8 }, choice);
         let sponge = PaddingFreeSponge::<24, 16>::new(Poseidon2::<24>::new(&wide, choice));
         check_rows(&sponge, &wide, Absorb::Sponge { rate: 16 }, choice);
+        // Rates that no ecosystem uses.
+        let sponge = PaddingFreeSponge::<16, 11>::new(Poseidon2::<16>::new(&plonky3, choice));
+        check_rows(&sponge, &plonky3, Absorb::Sponge { rate: 11 }, choice);
+        let sponge = PaddingFreeSponge::<24, 8>::new(Poseidon2::<24>::new(&wide, choice));
+        check_rows(&sponge, &wide, Absorb::Sponge { rate: 8 }, choice);
+        let sponge = PaddingFreeSponge::<24, 23>::new(Poseidon2::<24>::new(&wide, choice));
+        check_rows(&sponge, &wide, Absorb::Sponge { rate: 23 }, choice);
         let chain = MerkleDamgard::new(Poseidon2::<16>::new(&gnark, choice));
         check_rows(&chain, &gnark, Absorb::Chain, choice);
     }
