@@ -107,6 +107,16 @@ pub(crate) struct Cpu {
     pub(crate) common: Common,
 }
 
+/// More threads than any machine has are a slip, and would take the machine down.
+const THREADS_MAX: usize = 1024;
+
+fn threads(text: &str) -> Result<NonZero<usize>, String> {
+    text.parse()
+        .ok()
+        .filter(|threads: &NonZero<usize>| threads.get() <= THREADS_MAX)
+        .ok_or_else(|| format!("not a number from 1 to {THREADS_MAX}"))
+}
+
 /// Arguments of every command.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
@@ -115,8 +125,8 @@ pub(crate) struct Common {
     #[arg(long, env = "LANEWORK_ISA", hide_env_values = true)]
     pub(crate) isa: Option<String>,
 
-    /// Threads [default: all that this process may use]
-    #[arg(long, value_name = "T")]
+    /// Threads, at most 1024 [default: all that this process may use]
+    #[arg(long, value_name = "T", value_parser = threads)]
     pub(crate) threads: Option<NonZero<usize>>,
 
     /// Print one JSON object

@@ -249,9 +249,14 @@ fn check_length(rows: usize, log_inv_rate: u32) -> anyhow::Result<()> {
     if log_rows + log_inv_rate > LOG_CODEWORD_MAX {
         bail!(
             "2^{log_rows} rows at inverse rate {} make codewords of 2^{} cells: the field has domains \
-             of at most 2^{LOG_CODEWORD_MAX}\nhint: lower --rate, or split the table",
+             of at most 2^{LOG_CODEWORD_MAX}\nhint: {}",
             1 << log_inv_rate,
-            log_rows + log_inv_rate
+            log_rows + log_inv_rate,
+            if log_rows < LOG_CODEWORD_MAX && log_inv_rate > 1 {
+                "lower --rate, or split the table"
+            } else {
+                "split the table"
+            }
         );
     }
     Ok(())
@@ -279,16 +284,6 @@ fn read_file(
         FileFormat::Bin(shape) => Input::bin(file, shape),
     }
     .map_err(named)?;
-    if input.names_are_integers() && notes == Notes::Shown {
-        output::complain(
-            "warning",
-            &format!(
-                "{}: the first line holds integers, but is taken for column names, not for a row",
-                path.display()
-            ),
-        );
-    }
-
     let Shape { rows, columns } = input.shape();
     let height = input::padded_rows(rows, pad).map_err(named)?;
     check_length(height, log_inv_rate).with_context(|| path.display().to_string())?;

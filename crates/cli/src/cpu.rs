@@ -116,7 +116,7 @@ impl Machine {
             (
                 "threads",
                 format!(
-                    "{} of {} hardware threads on {} cores",
+                    "{} for {} hardware threads on {} cores",
                     self.threads, self.logical_cpus, self.physical_cores
                 ),
             ),

@@ -19,7 +19,6 @@ const PROGRESS_ROWS: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Records {
     pub shape: Shape,
-    pub names_are_integers: bool,
     names: ByteRecord,
 }
 
@@ -35,6 +34,9 @@ pub(super) fn open(source: &impl ReadAt) -> Result<Records, Error> {
         });
     }
     let columns = names.len();
+    if names.iter().all(|name| integer(name).is_some()) {
+        return Err(Error::NoNames);
+    }
     let mut rows = 0;
     while next(&mut reader, &mut record, rows)? {
         rows += 1;
@@ -42,10 +44,8 @@ pub(super) fn open(source: &impl ReadAt) -> Result<Records, Error> {
     if rows == 0 {
         return Err(Error::Empty { rows, columns });
     }
-    let names_are_integers = names.iter().all(|name| integer(name).is_some());
     Ok(Records {
         shape: Shape { rows, columns },
-        names_are_integers,
         names,
     })
 }
@@ -183,17 +183,10 @@ mod tests {
     }
 
     #[test]
-    fn names_that_look_like_a_row_are_noticed() {
-        assert!(
-            Input::csv(&b"1,2\n3,4\n"[..])
-                .expect("a table")
-                .names_are_integers()
-        );
-        assert!(
-            !Input::csv(&b"1,b\n3,4\n"[..])
-                .expect("a table")
-                .names_are_integers()
-        );
+    fn a_row_is_not_taken_for_names() {
+        let error = Input::csv(&b"1,2\n3,4\n"[..]).expect_err("a refusal");
+        assert!(matches!(error, Error::NoNames), "{error}");
+        assert!(Input::csv(&b"1,b\n3,4\n"[..]).is_ok());
     }
 
     #[test]

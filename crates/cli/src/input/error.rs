@@ -25,6 +25,12 @@ pub enum Error {
     /// A second reading saw other records than the first.
     #[error("the file changed while it was read")]
     Changed,
+    /// The first line of a `.csv` file holds integers only.
+    #[error(
+        "the first line holds integers where column names belong\nhint: put a line of names before the \
+         rows, so that no row is taken for them"
+    )]
+    NoNames,
     /// There is no cell.
     #[error("the table is empty: {rows} rows, {columns} columns")]
     Empty {

@@ -114,15 +114,6 @@ impl<S: ReadAt + Sync> Input<S> {
         }
     }
 
-    /// Whether the line of column names of a `.csv` file holds integers only, so that it may be a
-    /// row of a file without names.
-    pub const fn names_are_integers(&self) -> bool {
-        match &self.format {
-            Format::Array(_) => false,
-            Format::Csv(records) => records.names_are_integers,
-        }
-    }
-
     /// Copies the cells into `cells`: the cell at row `r` of column `c` goes to `c * stride + r`.
     /// `progress` is called with the number of bytes read since the last call. Arrays are read on the
     /// current threads ([`Threads::current`](lanework::arch::threads::Threads::current)), and the
