@@ -7,22 +7,32 @@
 //! a parameter set, and the vector file runs it over lanes.
 //!
 //! - **Cube.** With R = 2^52 and X odd, X^3 R^-2 mod p takes seven multiply-adds: `m = -X / p`,
-//!   `s = (X^2 + lo(X m) p) / R`, `r = (s X + lo(s m) p) / R`, all modulo R. Both low halves are
-//!   odd multiples of units, hence not zero, so that each pair of low halves carries exactly one:
-//!   the low products themselves are never formed and nothing is subtracted.
-//! - **Oddness and scale.** M_E therefore returns 2 y + p, its doublings hidden in multiply-adds. A
+//!   `s = (X^2 + lo(X m) p) / R`, `r = (s X + lo(s m) p) / R`, all modulo R. X is odd
+//!   and s is between 0 and R, so the low halves of X^2 and of s X are not zero, and each pair of low
+//!   halves carries exactly one: the low products are never formed and nothing is subtracted.
+//! - **Oddness and scale.** `M_E` therefore returns 2 y + p, its doublings hidden in multiply-adds. A
 //!   cube turns the factor f into f^3 R^-2, so that the factor changes from round to round; every
 //!   constant is scaled to match. In the internal rounds it must be the fixed point of
 //!   f = (2 f)^3 R^-2, that is R / sqrt(8), which exists since 2 is a square modulo p.
-//! - **Constants are free.** The constants of a round enter as M_E^-1 of themselves in
+//! - **Constants are free.** The constants of a round enter as `M_E^-1` of themselves in
 //!   the accumulators of the cubes before it.
 //! - **Products by a constant** c take three multiply-adds with c' = floor(c R / p): `q = hi(x c')`,
 //!   `lo(x c) + lo(q (R - p))` is x c - q p modulo R, below 2 p. Words above 2^52 are cut when they
 //!   are multiplied, so no mask is needed.
-//! - **Internal rounds by pairs.** For lanes i, j with V_i = -V_j = v the half sum h and the half
+//! - **Internal rounds by pairs.** For lanes i, j with `V_i = -V_j = v` the half sum h and the half
 //!   difference e follow h' = sigma + v e and e' = v h, hence h'' = sigma' + v^2 h: one product for
 //!   two lanes, and the sum of all lanes needs h only. Products by 9, 16 and 127^2 are left
 //!   unreduced in every other step of their recurrence.
+
+#![allow(
+    clippy::out_of_bounds_indexing,
+    clippy::absurd_extreme_comparisons,
+    reason = "lanes past the width are in code that a constant condition leaves out"
+)]
+#![expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "a constant that stays in memory is an operand of the instruction that uses it"
+)]
 
 use lanework_field::KoalaBear;
 use lanework_field::koala::spec::P;
@@ -360,7 +370,7 @@ impl<const WIDTH: usize, const PAIRS: usize, const SINGLES: usize>
     }
 }
 
-/// 2 M_E x + p.
+/// `2 M_E x + p`.
 #[inline(always)]
 fn external_layer<T: Words, const WIDTH: usize>(token: T::Token, state: &mut [T; WIDTH]) {
     let mut sums = [state[0], state[1], state[2], state[3]];

@@ -3,6 +3,19 @@
     unsafe_code,
     reason = "vector instructions, and rows read and written through pointers"
 )]
+#![allow(
+    clippy::out_of_bounds_indexing,
+    clippy::absurd_extreme_comparisons,
+    reason = "lanes past the width are in code that a constant condition leaves out"
+)]
+#![expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "a constant that stays in memory is an operand of the instruction that uses it"
+)]
+#![allow(
+    clippy::wildcard_imports,
+    reason = "every import is a vector type or instruction"
+)]
 
 use core::arch::x86_64::*;
 
@@ -414,8 +427,8 @@ where
                             batch[LANE] = cell(LANE);
                         });
                     } else {
-                        for lane in 0..block.len() {
-                            batch[lane] = cell(lane);
+                        for (lane, word) in batch.iter_mut().enumerate().take(block.len()) {
+                            *word = cell(lane);
                         }
                     }
                 }
@@ -428,8 +441,8 @@ where
                             }
                         }),
                         Some(kept) => {
-                            for lane in kept..WIDTH {
-                                batch[lane] = self.output(self.constant(&input[lane]), batch[lane]);
+                            for (word, bias) in batch.iter_mut().zip(input).skip(kept) {
+                                *word = self.output(self.constant(bias), *word);
                             }
                         }
                         None => {
