@@ -2,8 +2,9 @@
 
 use lanework_arch::cpu::Caches;
 
-/// The most layers that one visit keeps in registers.
-pub(crate) const LOG_RADIX_MAX: u32 = 4;
+/// The most layers that one visit keeps in registers: eight vectors leave room for the constants of
+/// their layers, sixteen do not.
+pub(crate) const LOG_RADIX_MAX: u32 = 3;
 
 /// Where the bits of an index go: `log_lanes` + `log_wide` bits are transformed in the gathered
 /// passes, `log_deep` bits in the deep pass between them.
@@ -28,25 +29,31 @@ impl Passes {
         cell_bytes: usize,
         caches: Caches,
     ) -> Option<Self> {
-        // A group of the gathered pass is two vectors wide, and so many vectors make the shortest
-        // row; the wide part holds at least the two halves of a line.
-        let deep_min = log_lanes + 1;
-        let rest = log_rows.checked_sub(log_lanes + deep_min + 1)?;
         let log_vectors_in = |bytes: usize| (bytes / (cell_bytes << log_lanes)).max(1).ilog2();
-        // Beside the row lie its twiddles and, with several cosets, another row.
+        // A group of the gathered passes is two vectors wide, and so many vectors make the shortest
+        // row; the wide part holds at least the two vectors of a line.
+        let deep_min = log_lanes + 1;
+        let rest = log_rows.checked_sub(log_lanes)?;
+        let wide_max = rest.checked_sub(deep_min).filter(|&wide| wide > 0)?;
+        // A third of the first-level cache is left to constants. In the second-level cache lie two
+        // rows, their constants, and what is on its way in and out.
+        let block_max = log_vectors_in(caches.l1d_bytes / 3 * 2).max(2);
         let deep_max = log_vectors_in(caches.l2_bytes / 4).max(deep_min);
-        // A register visit of the widest kind does the wide part in one go, if rows stay in cache.
-        let preferred = rest.min(LOG_RADIX_MAX - 1);
-        let log_wide = 1 + preferred.max((rest + deep_min).saturating_sub(deep_max));
-        let log_deep = log_rows - log_lanes - log_wide;
-        // A third of the first-level cache is left to twiddles.
-        let log_block = log_vectors_in(caches.l1d_bytes / 3 * 2).clamp(1, log_deep);
-        Some(Self {
-            log_lanes,
-            log_wide,
-            log_deep,
-            log_block,
-        })
+        let wide_min = rest.saturating_sub(deep_max).clamp(1, wide_max);
+        let passes = (wide_min..=wide_max).map(|log_wide| {
+            let log_deep = rest - log_wide;
+            Self { log_lanes, log_wide, log_deep, log_block: block_max.min(log_deep) }
+        });
+        passes.min_by_key(Self::cost)
+    }
+
+    /// Visits of all elements, where those that leave the first-level cache count more: visits beyond
+    /// a block, and wide groups too large for two visits. Of equal ones, the widest.
+    fn cost(&self) -> (usize, std::cmp::Reverse<u32>) {
+        let far = visits(self.log_deep - self.log_block, 1).len();
+        let wide = self.wide_visits().len();
+        let cost = self.deep_visits().len() + 2 * far + wide + if wide > 2 { 3 } else { 0 };
+        (cost, std::cmp::Reverse(self.log_wide))
     }
 
     /// The layers of the deep pass, from the farthest partners to the nearest, as visits of so many
@@ -109,10 +116,19 @@ mod tests {
     #[test]
     fn visits_are_balanced() {
         assert!(visits(0, 1).is_empty());
-        assert_eq!(visits(4, 1), [4]);
-        assert_eq!(visits(4, 2), [2, 2]);
+        assert_eq!(visits(3, 1), [3]);
+        assert_eq!(visits(3, 2), [2, 1]);
         assert_eq!(visits(5, 1), [3, 2]);
+        assert_eq!(visits(7, 1), [3, 2, 2]);
         assert_eq!(visits(9, 2), [3, 3, 3]);
-        assert_eq!(visits(10, 1), [4, 3, 3]);
+    }
+
+    #[test]
+    fn tall_columns_leave_the_first_level_cache_once() {
+        let caches = Caches::new(48 << 10, 2 << 20, 0);
+        let passes = Passes::new(20, 3, 8, caches).expect("many elements");
+        assert_eq!(passes.wide_visits(), [3, 3]);
+        assert_eq!(passes.deep_visits(), [2, 3, 3, 3]);
+        assert_eq!((passes.log_deep, passes.log_block), (11, 9));
     }
 }

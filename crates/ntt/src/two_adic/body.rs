@@ -37,8 +37,6 @@
     reason = "rows and blocks of one buffer, reached with a stride"
 )]
 
-use std::marker::PhantomData;
-
 use lanework_field::KoalaBear;
 use lanework_field::koala::lanes::{Kernel, Lanes};
 
@@ -215,15 +213,22 @@ impl<V: Vector> Body<V> {
             ..
         } = self.passes;
         let vector_bytes = size_of::<V::Cell>() * V::LEN;
-        let twiddles_bytes =
-            |log_len: u32| size_of::<V::Twiddle>() * (1_usize << log_len).max(V::LEN);
         let row_bytes = vector_bytes * self.row().len();
+        let deep_constants = 1 << log_deep;
+        let scatter_constants = 2 * BATCH * Self::scatter_constants(&self.passes);
         Memory {
             row_bytes,
-            twiddles_bytes: twiddles_bytes(log_deep.max(log_wide)),
             gather_bytes: vector_bytes << (log_lanes + log_wide + 1),
             rows: if self.cosets.len() > 1 { 2 } else { 1 },
+            constants_bytes: size_of::<V::Twiddle>() * scatter_constants.max(deep_constants),
+            factors_bytes: size_of::<[V::Factor; 2]>() * 2 * BATCH,
         }
+    }
+
+    /// Constants of the layers of beta for one vector of pass 3, in whole vectors.
+    const fn scatter_constants(passes: &Passes) -> usize {
+        let len = 1 << passes.log_wide;
+        if len < V::LEN { V::LEN } else { len }
     }
 
     fn row(&self) -> Row {
@@ -350,7 +355,7 @@ impl<V: Vector> Coset<V> {
 
     /// Words per vector of pass 3.
     fn scatter_len(passes: &Passes) -> usize {
-        2 * V::LEN + (1_usize << passes.log_wide).max(V::LEN)
+        2 * V::LEN + Body::<V>::scatter_constants(passes)
     }
 }
 
@@ -359,28 +364,37 @@ impl<V: Vector> Coset<V> {
 struct Memory {
     row_bytes: usize,
     rows: usize,
-    twiddles_bytes: usize,
     gather_bytes: usize,
+    constants_bytes: usize,
+    factors_bytes: usize,
 }
+
+/// Lines of pass 3 whose constants are prepared together, well before they are used.
+const BATCH: usize = 4;
 
 /// The alignment of working memory: a cache line, and any vector.
 const ALIGN: usize = 64;
 
 impl Memory {
+    fn cells_bytes(self) -> usize {
+        let rows = self.rows * self.row_bytes.next_multiple_of(ALIGN);
+        rows.max(self.gather_bytes).next_multiple_of(ALIGN)
+    }
+
     /// Elements, with those lost to alignment.
     fn len(self) -> usize {
-        let rows = self.rows * self.row_bytes.next_multiple_of(ALIGN);
-        let cells = rows.max(self.gather_bytes).next_multiple_of(ALIGN);
-        (cells + self.twiddles_bytes + ALIGN).div_ceil(size_of::<KoalaBear>())
+        let constants_bytes = self.constants_bytes.next_multiple_of(ALIGN);
+        let bytes = self.cells_bytes() + constants_bytes + self.factors_bytes + ALIGN;
+        bytes.div_ceil(size_of::<KoalaBear>())
     }
 }
 
-/// Working memory: cells for the gathered group or a row, the row of another coset, and constants.
+/// Working memory: cells for the gathered group or a row, the row of another coset, constants.
 struct Working<V: Vector> {
     cells: *mut V::Cell,
     other: *mut V::Cell,
-    twiddles: *mut V::Twiddle,
-    vectors: PhantomData<V>,
+    constants: *mut V::Twiddle,
+    factors: *mut [V::Factor; 2],
 }
 
 impl<V: Vector> Clone for Working<V> {
@@ -395,18 +409,17 @@ impl<V: Vector> Working<V> {
     fn new(buffer: &mut [KoalaBear], memory: Memory) -> Self {
         assert!(buffer.len() >= memory.len(), "length of the working memory");
         let row_bytes = memory.row_bytes.next_multiple_of(ALIGN);
-        let cells_bytes = (memory.rows * row_bytes)
-            .max(memory.gather_bytes)
-            .next_multiple_of(ALIGN);
+        let constants_bytes = memory.constants_bytes.next_multiple_of(ALIGN);
         let start: *mut u8 = buffer.as_mut_ptr().cast();
         // SAFETY: bounds: `Memory::len` counts these parts and what alignment takes.
         unsafe {
             let start = start.add(start.align_offset(ALIGN));
+            let constants = start.add(memory.cells_bytes());
             Self {
                 cells: start.cast(),
                 other: start.add((memory.rows - 1) * row_bytes).cast(),
-                twiddles: start.add(cells_bytes).cast(),
-                vectors: PhantomData,
+                constants: constants.cast(),
+                factors: constants.add(constants_bytes).cast(),
             }
         }
     }
@@ -453,6 +466,21 @@ impl Row {
 
 // ---------------------------------------------------------------- layers in registers
 
+/// The numbers below N with their bits reversed, as constants for loops to unroll.
+struct Reversed<const N: usize>;
+
+impl<const N: usize> Reversed<N> {
+    const OF: [usize; N] = {
+        let mut table = [0; N];
+        let mut i = 0;
+        while i < N {
+            table[i] = reversed(i, N.ilog2());
+            i += 1;
+        }
+        table
+    };
+}
+
 /// One layer of butterflies with partners `HALF` apart. Block k uses the constant at N / 2 HALF + k.
 #[inline(always)]
 fn layer<V: Vector, const N: usize, const HALF: usize>(v: &mut [V; N], c: &[V::Constant; N]) {
@@ -462,6 +490,7 @@ fn layer<V: Vector, const N: usize, const HALF: usize>(v: &mut [V; N], c: &[V::C
             (v[i], v[i + HALF]) = v[i].butterfly(v[i + HALF], &c[blocks + k]);
         }
     }
+    V::keep_order(v);
 }
 
 /// The layers of N vectors after the first.
@@ -501,13 +530,9 @@ unsafe fn natural_constants<V: Vector, const N: usize>(
     // SAFETY: bounds: the caller's table has all blocks of these layers.
     unsafe {
         let mut c = [V::constant(token, table.add((1 << level) + block)); N];
-        let mut width = 2;
-        for m in 1..N.ilog2() {
-            let first = table.add((1 << (level + m)) + (block << m));
-            for k in 0..width {
-                c[width + k] = V::constant(token, first.add(k));
-            }
-            width *= 2;
+        for i in 2..N {
+            let m = i.ilog2();
+            c[i] = V::constant(token, table.add((1 << (level + m)) + (block << m) + i - (1 << m)));
         }
         c
     }
@@ -524,13 +549,12 @@ unsafe fn reversed_constants<V: Vector, const N: usize>(
     // SAFETY: bounds: the caller's table has all places of these layers.
     unsafe {
         let mut c = [V::constant(token, table.add((1 << level) + low)); N];
-        let mut width = 2;
-        for m in 1..N.ilog2() {
+        // For i = 2^m + k, the reversal of k is the upper m bits of that of i.
+        for i in 2..N {
+            let m = i.ilog2();
             let first = table.add((1 << (level + m)) + low);
-            for k in 0..width {
-                c[width + k] = V::constant(token, first.add(reversed(k, m) << level));
-            }
-            width *= 2;
+            let k = Reversed::<N>::OF[i] >> (N.ilog2() - m);
+            c[i] = V::constant(token, first.add(k << level));
         }
         c
     }
@@ -572,7 +596,7 @@ unsafe fn load_reversed<V: Vector, const N: usize>(
     unsafe {
         let mut v = [V::load_cells(token, cells); N];
         for i in 1..N {
-            v[i] = V::load_cells(token, cells.add(reversed(i, N.ilog2()) * stride * V::LEN));
+            v[i] = V::load_cells(token, cells.add(Reversed::<N>::OF[i] * stride * V::LEN));
         }
         v
     }
@@ -586,7 +610,7 @@ unsafe fn store_reversed<V: Vector, const N: usize>(
 ) {
     for (i, v) in v.iter().enumerate() {
         // SAFETY: bounds: the caller's.
-        unsafe { v.store_cells(cells.add(reversed(i, N.ilog2()) * stride * V::LEN)) }
+        unsafe { v.store_cells(cells.add(Reversed::<N>::OF[i] * stride * V::LEN)) }
     }
 }
 
@@ -611,6 +635,27 @@ fn transpose<V: Vector, const N: usize>(v: &mut [V; N]) {
     exchange::<V, N, 1>(v);
 }
 
+/// The same for vectors of words.
+#[inline(always)]
+fn transpose_words<L: Lanes, const N: usize>(v: &mut [L; N]) {
+    #[inline(always)]
+    fn exchange<L: Lanes, const N: usize, const BLOCK: usize>(v: &mut [L; N]) {
+        for group in (0..N).step_by(2 * BLOCK) {
+            for i in group..group + BLOCK {
+                (v[i], v[i + BLOCK]) = v[i].interleave::<BLOCK>(v[i + BLOCK]);
+            }
+        }
+    }
+    if N >= 16 {
+        exchange::<L, N, 8>(v);
+    }
+    if N >= 8 {
+        exchange::<L, N, 4>(v);
+    }
+    exchange::<L, N, 2>(v);
+    exchange::<L, N, 1>(v);
+}
+
 /// Evaluates an expression for a radix that is known only at run time.
 macro_rules! for_radix {
     ($log_radix:expr, $n:ident => $visit:expr) => {
@@ -623,12 +668,8 @@ macro_rules! for_radix {
                 const $n: usize = 4;
                 $visit
             }
-            3 => {
-                const $n: usize = 8;
-                $visit
-            }
             _ => {
-                const $n: usize = 16;
+                const $n: usize = 8;
                 $visit
             }
         }
@@ -869,18 +910,24 @@ impl<V: Vector> CopyReversed<'_, V> {
         // SAFETY: bounds: both sides are permutations of the indices of the message.
         unsafe {
             let target = self.target.add(reversed(self.group, log_deep - log_group) << log_rows);
+            let log_tile = N.ilog2();
             for row in (0..1 << log_rows).step_by(N) {
                 for column in (0..1 << log_group).step_by(N) {
-                    let message = self.message.add(column);
-                    let place = |i| reversed(row + i, log_rows) << log_deep;
-                    let mut v = [V::Words::load(token, message.add(place(0))); N];
+                    // The low bits of a row or column are the high ones of its reversal.
+                    let place = reversed(row >> log_tile, log_rows - log_tile) << log_deep;
+                    let source = self.message.add(place + column);
+                    let step = |i: usize| Reversed::<N>::OF[i] << (log_rows - log_tile + log_deep);
+                    let mut v = [V::Words::load(token, source); N];
                     for i in 1..N {
-                        v[i] = V::Words::load(token, message.add(place(i)));
+                        v[i] = V::Words::load(token, source.add(step(i)));
                     }
-                    V::Words::transpose(&mut v);
+                    transpose_words(&mut v);
+                    let log_block = log_rows + log_deep - log_group;
+                    let place = reversed(column >> log_tile, log_group - log_tile) << log_block;
+                    let target = target.add(place + row);
+                    let step = |i: usize| Reversed::<N>::OF[i] << (log_group - log_tile + log_block);
                     for (i, v) in v.iter().enumerate() {
-                        let y = reversed(column + i, log_group) << (log_rows + log_deep - log_group);
-                        v.store(target.add(y + row));
+                        v.store(target.add(step(i)));
                     }
                 }
             }
@@ -911,7 +958,7 @@ impl<V: Vector> Body<V> {
     unsafe fn inverse(&self, row: usize, work: *const KoalaBear, working: Working<V>) {
         let Passes { log_deep, log_block, .. } = self.passes;
         let (token, layout) = (self.token, self.row());
-        let (cells, constants) = (working.cells, working.twiddles);
+        let (cells, constants) = (working.cells, working.constants);
         V::run(token, ExpandRow { body: self, row, target: constants });
         let Some((&first, visits)) = self.deep_visits.split_first() else { return };
         for_radix!(first, N => V::run(
@@ -1084,7 +1131,7 @@ impl<V: Vector, const N: usize> Kernel for LastVisit<'_, V, N> {
                 let mut v = load_reversed::<V, N>(token, cells, layout.stride(done));
                 layers(&mut v, &c);
                 for i in 0..N / 2 {
-                    let line = low + (reversed(2 * i, N.ilog2()) << done);
+                    let line = low + (Reversed::<N>::OF[2 * i] << done);
                     let target = lines.add(body.line(row, line));
                     V::store_line(v[2 * i].reduce(), v[2 * i + 1].reduce(), target);
                 }
@@ -1107,28 +1154,43 @@ impl<V: Vector> Body<V> {
         let Passes { log_wide, log_deep, .. } = self.passes;
         let token = self.token;
         let Some((&first, visits)) = self.wide_visits.split_first() else { return };
-        let (cells, constants) = (working.cells, working.twiddles);
-        let pass = ScatterPass { body: self, coset, lines, block, constants };
-        let Some((&last, visits)) = visits.split_last() else {
-            for_radix!(first, N => V::run(token, Scatter::<V, N>(pass)));
-            return;
-        };
-        for line in 0..1 << (log_deep - 1) {
-            for half in 0..2 {
-                for_radix!(first, N => V::run(token, ScatterFirst::<V, N> { pass, line, half, cells }));
-                let (row, level, block) = (Row::undivided(log_wide), 0, 0);
-                let mut done = first;
-                for &log_radix in visits {
-                    for_radix!(log_radix, N => V::run(
-                        token,
-                        NaturalVisit::<V, N> { token, cells, row, done, constants, level, block },
-                    ));
-                    done += log_radix;
+        let Working { cells, constants, factors, .. } = working;
+        let pass = ScatterPass { body: self, coset, lines, block, constants, factors };
+        match *visits {
+            [] => for_radix!(first, N => V::run(token, Scatter::<V, N>(pass))),
+            [last] => for_radix!(first, N => for_radix!(last, M => V::run(
+                token,
+                ScatterTwice::<V, N, M> { pass, cells },
+            ))),
+            [ref visits @ .., last] => {
+                let log_lines = log_deep - 1;
+                for line in 0..1 << log_lines {
+                    if line % BATCH == 0 {
+                        V::run(token, ScatterConstants { pass, line });
+                    }
+                    for half in 0..2 {
+                        for_radix!(first, N => V::run(
+                            token,
+                            ScatterFirst::<V, N> { pass, line, half, cells },
+                        ));
+                        let constants = pass.constants(line, half);
+                        let (row, level, block) = (Row::undivided(log_wide), 0, 0);
+                        let mut done = first;
+                        for &log_radix in visits {
+                            for_radix!(log_radix, N => V::run(
+                                token,
+                                NaturalVisit::<V, N> {
+                                    token, cells, row, done, constants, level, block,
+                                },
+                            ));
+                            done += log_radix;
+                        }
+                        for_radix!(last, N => V::run(
+                            token,
+                            ScatterLast::<V, N> { pass, line, half, cells, done },
+                        ));
+                    }
                 }
-                for_radix!(last, N => V::run(
-                    token,
-                    ScatterLast::<V, N> { pass, line, half, cells, done },
-                ));
             }
         }
     }
@@ -1141,6 +1203,7 @@ struct ScatterPass<'a, V: Vector> {
     lines: *const KoalaBear,
     block: *mut KoalaBear,
     constants: *mut V::Twiddle,
+    factors: *mut [V::Factor; 2],
 }
 
 impl<V: Vector> Clone for ScatterPass<'_, V> {
@@ -1161,14 +1224,39 @@ impl<V: Vector, const N: usize> Kernel for Scatter<'_, V, N> {
     fn run(self) {
         let pass = self.0;
         for line in 0..1 << (pass.body.passes.log_deep - 1) {
+            if line % BATCH == 0 {
+                ScatterConstants { pass, line }.run();
+            }
             // SAFETY: bounds: the lines of a row, and the blocks of as many vectors.
             unsafe {
-                let factors = pass.factors(line, 0);
-                let v = pass.first_layers::<N, 0>(line, 0, &factors);
-                finish(pass.body, &v, 0, pass.target(line, 0));
-                let factors = pass.factors(line, 1);
-                let v = pass.first_layers::<N, 1>(line, 0, &factors);
-                finish(pass.body, &v, 0, pass.target(line, 1));
+                let mut v = pass.first_layers::<N, 0>(line, 0);
+                finish(pass.body, &mut v, 0, pass.target(line, 0));
+                let mut v = pass.first_layers::<N, 1>(line, 0);
+                finish(pass.body, &mut v, 0, pass.target(line, 1));
+            }
+        }
+    }
+}
+
+/// Pass 3 where the layers of beta are two visits, of N and M vectors.
+struct ScatterTwice<'a, V: Vector, const N: usize, const M: usize> {
+    pass: ScatterPass<'a, V>,
+    cells: *mut V::Cell,
+}
+
+impl<V: Vector, const N: usize, const M: usize> Kernel for ScatterTwice<'_, V, N, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { pass, cells } = self;
+        for line in 0..1 << (pass.body.passes.log_deep - 1) {
+            if line % BATCH == 0 {
+                ScatterConstants { pass, line }.run();
+            }
+            for half in 0..2 {
+                ScatterFirst::<V, N> { pass, line, half, cells }.run();
+                ScatterLast::<V, M> { pass, line, half, cells, done: N.ilog2() }.run();
             }
         }
     }
@@ -1189,13 +1277,12 @@ impl<V: Vector, const N: usize> Kernel for ScatterFirst<'_, V, N> {
     fn run(self) {
         let Self { pass, line, half, cells } = self;
         let stride = 1 << (pass.body.passes.log_wide - N.ilog2());
-        // SAFETY: bounds: the lines of a row, and 2^b vectors of cells.
-        unsafe {
-            let factors = pass.factors(line, half);
-            for z in 0..stride {
+        for z in 0..stride {
+            // SAFETY: bounds: the lines of a row, and 2^b vectors of cells.
+            unsafe {
                 let v = match half {
-                    0 => pass.first_layers::<N, 0>(line, z, &factors),
-                    _ => pass.first_layers::<N, 1>(line, z, &factors),
+                    0 => pass.first_layers::<N, 0>(line, z),
+                    _ => pass.first_layers::<N, 1>(line, z),
                 };
                 store(&v, cells.add(z * V::LEN), stride);
             }
@@ -1218,14 +1305,43 @@ impl<V: Vector, const N: usize> Kernel for ScatterLast<'_, V, N> {
     #[inline(always)]
     fn run(self) {
         let Self { pass, line, half, cells, done } = self;
-        let token = pass.body.token;
+        let (token, constants) = (pass.body.token, pass.constants(line, half));
         for k in 0..1 << done {
             // SAFETY: bounds: 2^b vectors of cells, and a block of the codeword of as many.
             unsafe {
-                let c = natural_constants::<V, N>(token, pass.constants, done, k);
+                let c = natural_constants::<V, N>(token, constants, done, k);
                 let mut v = load::<V, N>(token, cells.add(k * N * V::LEN), 1);
                 layers(&mut v, &c);
-                finish(pass.body, &v, k * N, pass.target(line, half));
+                finish(pass.body, &mut v, k * N, pass.target(line, half));
+            }
+        }
+    }
+}
+
+/// Prepares the constants of a batch of lines: those of the layers of beta, the factors of the
+/// lanes, and the same times the constant of the first layer.
+struct ScatterConstants<'a, V: Vector> {
+    pass: ScatterPass<'a, V>,
+    line: usize,
+}
+
+impl<V: Vector> Kernel for ScatterConstants<'_, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { pass, line } = self;
+        let (token, passes) = (pass.body.token, &pass.body.passes);
+        let constants = Body::<V>::scatter_constants(passes);
+        let len = Coset::<V>::scatter_len(passes);
+        for vector in 0..2 * BATCH {
+            // SAFETY: bounds: one set of words per vector, and room for a batch.
+            unsafe {
+                let words = pass.coset.scatter.as_ptr().add((line * 2 + vector) * len);
+                let factors = [V::factor(token, words), V::factor(token, words.add(V::LEN))];
+                pass.factors.add(vector).write(factors);
+                let target = pass.constants.add(vector * constants);
+                V::expand(token, words.add(2 * V::LEN), target, constants);
             }
         }
     }
@@ -1241,36 +1357,25 @@ impl<V: Vector> ScatterPass<'_, V> {
         unsafe { self.block.add(position << (V::LOG_LEN + log_wide)) }
     }
 
-    /// Prepares the constants of one vector of a line. Returns the factors of its lanes, and the
-    /// same times the constant of the first layer.
+    /// The constants of the layers of beta.
     #[inline(always)]
-    unsafe fn factors(&self, line: usize, half: usize) -> [V::Factor; 2] {
-        let (body, token) = (self.body, self.body.token);
-        // SAFETY: bounds: one set of words per vector.
-        unsafe {
-            let len = Coset::<V>::scatter_len(&body.passes);
-            let words = self.coset.scatter.as_ptr().add((line * 2 + half) * len);
-            V::expand(token, words.add(2 * V::LEN), self.constants, 1 << body.passes.log_wide);
-            [V::factor(token, words), V::factor(token, words.add(V::LEN))]
-        }
+    fn constants(&self, line: usize, half: usize) -> *const V::Twiddle {
+        let vector = line % BATCH * 2 + half;
+        self.constants.wrapping_add(vector * Body::<V>::scatter_constants(&self.body.passes))
     }
 
     /// The first layers of beta of the vectors z, z + stride, ..
     #[inline(always)]
-    unsafe fn first_layers<const N: usize, const HALF: usize>(
-        &self,
-        line: usize,
-        z: usize,
-        factors: &[V::Factor; 2],
-    ) -> [V; N] {
+    unsafe fn first_layers<const N: usize, const HALF: usize>(&self, line: usize, z: usize) -> [V; N] {
         let (body, token) = (self.body, self.body.token);
         let log_wide = body.passes.log_wide;
         let log_stride = log_wide - N.ilog2();
-        // SAFETY: bounds: one line of each row, and the constants that `factors` has prepared.
+        // SAFETY: bounds: one line of each row, and the constants of a batch.
         unsafe {
-            let source = |q: usize| {
-                self.lines.add(body.line(reversed((q << log_stride) + z, log_wide), line))
-            };
+            // Rows are in reversed order; (q, z) reversed is (z reversed, q reversed).
+            let first = self.lines.add(body.line(reversed(z, log_stride) << N.ilog2(), line));
+            let source = |q: usize| first.add(body.line(Reversed::<N>::OF[q], 0));
+            let factors = &*self.factors.add(line % BATCH * 2 + HALF);
             let mut v = [V::load_half::<HALF>(token, source(0)); N];
             for q in 1..N {
                 v[q] = V::load_half::<HALF>(token, source(q));
@@ -1279,45 +1384,59 @@ impl<V: Vector> ScatterPass<'_, V> {
                 v[q] = v[q].mul_by(&factors[0]);
                 (v[q], v[q + N / 2]) = v[q].butterfly_by(v[q + N / 2], &factors[1]);
             }
-            let c = natural_constants::<V, N>(token, self.constants, 0, 0);
+            let c = natural_constants::<V, N>(token, self.constants(line, HALF), 0, 0);
             layers_but_first(&mut v, &c);
             v
         }
     }
 }
 
-/// The layers of the lanes of vectors `first` .. of a block, and their way out.
+/// The layers of the lanes of vectors `first` .. of a block, and their way out. All vectors go layer
+/// by layer: the chain of one pair alone would leave most units idle.
 #[inline(always)]
 unsafe fn finish<V: Vector, const N: usize>(
     body: &Body<V>,
-    v: &[V; N],
+    v: &mut [V; N],
     first: usize,
     target: *mut KoalaBear,
 ) {
-    for pair in 0..N / 2 {
-        // SAFETY: bounds: factors for all pairs of a block, and room for its vectors.
-        unsafe {
-            let factors = body.lanes.as_ptr().add((first / 2 + pair) * V::LOG_LEN as usize);
-            let (mut a, mut b) = (v[2 * pair], v[2 * pair + 1]);
-            let mut m = 0;
-            if V::LEN >= 16 {
-                (a, b) = lane_layer::<V, 8>(a, b, factors);
-                m += 1;
-            }
-            if V::LEN >= 8 {
-                (a, b) = lane_layer::<V, 4>(a, b, factors.add(m));
-                m += 1;
-            }
-            (a, b) = lane_layer::<V, 2>(a, b, factors.add(m));
-            (a, b) = lane_layer::<V, 1>(a, b, factors.add(m + 1));
-            V::store_alternating(a, b, target.add((first + 2 * pair) * V::LEN));
+    let log_len = V::LOG_LEN as usize;
+    // SAFETY: bounds: factors for all pairs of a block, and room for its vectors.
+    unsafe {
+        let factors = body.lanes.as_ptr().add(first / 2 * log_len);
+        let mut m = 0;
+        if V::LEN >= 16 {
+            lane_layer::<V, N, 8>(v, factors);
+            m += 1;
+        }
+        if V::LEN >= 8 {
+            lane_layer::<V, N, 4>(v, factors.add(m));
+            m += 1;
+        }
+        lane_layer::<V, N, 2>(v, factors.add(m));
+        lane_layer::<V, N, 1>(v, factors.add(m + 1));
+        for v in v.iter_mut() {
+            *v = v.reduce();
+        }
+        for i in (0..N).step_by(2) {
+            V::store_alternating(v[i], v[i + 1], target.add((first + i) * V::LEN));
         }
     }
 }
 
+/// One layer of the lanes, on pairs of vectors.
 #[inline(always)]
-unsafe fn lane_layer<V: Vector, const BLOCK: usize>(a: V, b: V, factor: *const V::Factor) -> (V, V) {
-    let (a, b) = a.interleave::<BLOCK>(b);
-    // SAFETY: bounds: the caller's.
-    a.butterfly_by(b, unsafe { &*factor })
+unsafe fn lane_layer<V: Vector, const N: usize, const BLOCK: usize>(
+    v: &mut [V; N],
+    factors: *const V::Factor,
+) {
+    for i in (0..N).step_by(2) {
+        (v[i], v[i + 1]) = v[i].interleave::<BLOCK>(v[i + 1]);
+    }
+    for i in (0..N).step_by(2) {
+        // SAFETY: bounds: the caller's; a pair has as many factors as layers.
+        let factor = unsafe { &*factors.add(i / 2 * V::LOG_LEN as usize) };
+        (v[i], v[i + 1]) = v[i].butterfly_by(v[i + 1], factor);
+    }
+    V::keep_order(v);
 }

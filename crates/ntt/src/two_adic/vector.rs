@@ -64,9 +64,10 @@ pub(crate) trait Vector: Copy {
     unsafe fn load_half<const HALF: usize>(token: Self::Token, line: *const KoalaBear) -> Self;
     /// Writes a line of two vectors that come out of a product or [`Vector::reduce`].
     unsafe fn store_line(first: Self, second: Self, line: *mut KoalaBear);
-    /// Writes final elements: the lanes of the two vectors by turns.
+    /// Writes final elements that come out of a product or [`Vector::reduce`]: the lanes of the two
+    /// vectors by turns.
     unsafe fn store_alternating(even: Self, odd: Self, elements: *mut KoalaBear);
-    /// Writes final elements: one vector after the other.
+    /// The same, one vector after the other.
     unsafe fn store_consecutive(first: Self, second: Self, elements: *mut KoalaBear);
 
     /// The same elements in the range of a line.
@@ -79,6 +80,11 @@ pub(crate) trait Vector: Copy {
     fn mul_by(self, factor: &Self::Factor) -> Self;
     /// See [`Lanes::interleave`].
     fn interleave<const BLOCK: usize>(self, other: Self) -> (Self, Self);
+
+    /// Has the instructions before a layer stay before those after it. Compilers like to finish
+    /// one chain of butterflies before the next, which leaves most units idle.
+    #[inline(always)]
+    fn keep_order<const N: usize>(_: &mut [Self; N]) {}
 }
 
 /// Montgomery words of 32 bits, always below p.

@@ -15,6 +15,7 @@
 //! Elements are Montgomery words and constants plain numbers: products are Montgomery words.
 #![expect(unsafe_code, reason = "vector intrinsics")]
 
+use std::arch::asm;
 use std::arch::x86_64::{
     __m512i, _mm256_loadu_si256, _mm512_and_si512, _mm512_cvtepu32_epi64, _mm512_loadu_si512,
     _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_mask_shuffle_epi32,
@@ -230,14 +231,14 @@ impl Vector for Ifma {
 
     #[inline(always)]
     unsafe fn store_alternating(even: Self, odd: Self, elements: *mut KoalaBear) {
-        let words = correct(alternate(even.reduce().0, odd.reduce().0));
+        let words = correct(alternate(even.0, odd.0));
         // SAFETY: feature: the vectors exist; bounds: the caller's; layout: words below p.
         unsafe { _mm512_storeu_si512(elements.cast(), words) }
     }
 
     #[inline(always)]
     unsafe fn store_consecutive(first: Self, second: Self, elements: *mut KoalaBear) {
-        let (first, second) = (first.reduce().0, second.reduce().0);
+        let (first, second) = (first.0, second.0);
         // SAFETY: feature: the vectors exist; bounds: the caller's; layout: words below p.
         unsafe {
             let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -300,5 +301,29 @@ impl Vector for Ifma {
             }
         };
         (Self(lower), Self(upper))
+    }
+
+    #[inline(always)]
+    fn keep_order<const N: usize>(v: &mut [Self; N]) {
+        for v in v.as_chunks_mut::<8>().0 {
+            // SAFETY: feature: the vectors exist.
+            unsafe { keep_order(v) }
+        }
+    }
+}
+
+/// Instructions that make these vectors come before those that use them.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn keep_order(v: &mut [Ifma; 8]) {
+    let [a, b, c, d, e, f, g, h] = v;
+    // SAFETY: there are no instructions.
+    unsafe {
+        asm!(
+            "/* {} {} {} {} {} {} {} {} */",
+            inout(zmm_reg) a.0, inout(zmm_reg) b.0, inout(zmm_reg) c.0, inout(zmm_reg) d.0,
+            inout(zmm_reg) e.0, inout(zmm_reg) f.0, inout(zmm_reg) g.0, inout(zmm_reg) h.0,
+            options(pure, nomem, nostack, preserves_flags),
+        );
     }
 }
