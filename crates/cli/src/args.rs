@@ -133,7 +133,7 @@ pub(crate) struct Common {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Print the result alone: no timings, no warnings, no progress
+    /// Print the result alone: no timings, no progress
     #[arg(long)]
     pub(crate) quiet: bool,
 }

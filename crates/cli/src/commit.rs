@@ -24,7 +24,7 @@ struct Request {
     source: Source,
     params: Params,
     report: ReportKind,
-    notes: Notes,
+    visibility: Visibility,
 }
 
 enum Source {
@@ -55,9 +55,9 @@ enum ReportKind {
     Json,
 }
 
-/// Whether warnings and progress go to standard error.
+/// Whether progress goes to standard error.
 #[derive(Copy, Clone, PartialEq, Eq)]
-pub(crate) enum Notes {
+pub(crate) enum Visibility {
     Shown,
     Hidden,
 }
@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: args::Commit) -> anyhow::Result<()> {
             format,
             pad,
             unfit,
-        } => read_file(&path, &format, pad, unfit, log_inv_rate, request.notes),
+        } => read_file(&path, &format, pad, unfit, log_inv_rate, request.visibility),
         Source::Synthetic {
             generator,
             log_rows,
@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: args::Commit) -> anyhow::Result<()> {
     let shape = fri::ColumnSource::shape(&table);
 
     let cells = (shape.columns_len() as u64) << (shape.log_rows + log_inv_rate);
-    let progress = Progress::spinner(request.notes, "encoding and hashing", cells);
+    let progress = Progress::spinner(request.visibility, "encoding and hashing", cells);
     let (commitment, _data, report) = committer.commit(vec![table])?;
     progress.finish();
 
@@ -159,10 +159,10 @@ impl Request {
             (false, true) => ReportKind::Root,
             (false, false) => ReportKind::Table,
         };
-        let notes = if common.quiet {
-            Notes::Hidden
+        let visibility = if common.quiet {
+            Visibility::Hidden
         } else {
-            Notes::Shown
+            Visibility::Shown
         };
 
         let args::Commit {
@@ -209,7 +209,7 @@ impl Request {
             source,
             params,
             report,
-            notes,
+            visibility,
         })
     }
 }
@@ -269,7 +269,7 @@ fn read_file(
     pad: Option<Pad>,
     unfit: Unfit,
     log_inv_rate: u32,
-    notes: Notes,
+    visibility: Visibility,
 ) -> anyhow::Result<(Table<'static>, usize)> {
     let named = |error: input::Error| match error {
         // These name the file themselves.
@@ -295,7 +295,7 @@ fn read_file(
         .cells()
         .ok_or_else(|| named(input::Error::TooLarge { rows, columns }))?;
     let mut cells = Slab::zeroed(cells, Pages::Huge)?;
-    let progress = Progress::bar(notes, "reading", bytes);
+    let progress = Progress::bar(visibility, "reading", bytes);
     input
         .read(unfit, &mut cells, height, &|bytes| progress.advance(bytes))
         .map_err(named)?;

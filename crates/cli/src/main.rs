@@ -41,7 +41,7 @@ fn finish(result: anyhow::Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            output::complain("error", &format!("{error:#}"));
+            output::complain(&error);
             ExitCode::from(ERROR)
         }
     }

@@ -20,10 +20,10 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Prints a message to standard error, the hint that may be in it on a line of its own.
-pub(crate) fn complain(kind: &str, message: &str) {
+/// Prints an error to standard error, the hint that may be in it on a line of its own.
+pub(crate) fn complain(error: &anyhow::Error) {
     // Nobody is left to tell if this fails.
-    drop(writeln!(io::stderr().lock(), "{kind}: {message}"));
+    drop(writeln!(io::stderr().lock(), "error: {error:#}"));
 }
 
 /// Lines of a label and a text, aligned.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::Notes;
+use super::Visibility;
 
 /// Bytes of input that are worth a bar: less is read before anyone could see it.
 const BAR_BYTES: u64 = 256 << 20;
@@ -17,16 +17,22 @@ pub(super) struct Progress(ProgressBar);
 
 impl Progress {
     /// A bar over `bytes` of input.
-    pub(super) fn bar(notes: Notes, what: &'static str, bytes: u64) -> Self {
+    pub(super) fn bar(visibility: Visibility, what: &'static str, bytes: u64) -> Self {
         let style =
             ProgressStyle::with_template("{msg} {percent:>3} % {wide_bar} {bytes}/{total_bytes}");
-        Self::new(notes, bytes >= BAR_BYTES, what, Some(bytes), style.ok())
+        Self::new(
+            visibility,
+            bytes >= BAR_BYTES,
+            what,
+            Some(bytes),
+            style.ok(),
+        )
     }
 
     /// A spinner for work on `cells` cells.
-    pub(super) fn spinner(notes: Notes, what: &'static str, cells: u64) -> Self {
+    pub(super) fn spinner(visibility: Visibility, what: &'static str, cells: u64) -> Self {
         let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
-        let progress = Self::new(notes, cells >= SPINNER_CELLS, what, None, style.ok());
+        let progress = Self::new(visibility, cells >= SPINNER_CELLS, what, None, style.ok());
         if !progress.0.is_hidden() {
             progress.0.enable_steady_tick(Duration::from_millis(250));
         }
@@ -34,14 +40,14 @@ impl Progress {
     }
 
     fn new(
-        notes: Notes,
+        visibility: Visibility,
         long: bool,
         what: &'static str,
         len: Option<u64>,
         style: Option<ProgressStyle>,
     ) -> Self {
         // indicatif draws nothing where standard error is no terminal.
-        let target = if long && notes == Notes::Shown {
+        let target = if long && visibility == Visibility::Shown {
             ProgressDrawTarget::stderr()
         } else {
             ProgressDrawTarget::hidden()

@@ -107,6 +107,8 @@ impl Records {
 fn reader<S: ReadAt>(source: &S) -> Reader<Stream<'_, S>> {
     ReaderBuilder::new()
         .has_headers(false)
+        // Text around or between quotes would become part of a number; `integer` takes them off.
+        .quoting(false)
         .buffer_capacity(1 << 16)
         .from_reader(Stream::new(source))
 }
@@ -137,7 +139,12 @@ fn next<R: Read>(
 }
 
 fn integer(field: &[u8]) -> Option<i128> {
-    std::str::from_utf8(field).ok()?.trim_ascii().parse().ok()
+    let text = std::str::from_utf8(field).ok()?.trim_ascii();
+    let text = match text.strip_prefix('"') {
+        Some(quoted) => quoted.strip_suffix('"')?,
+        None => text,
+    };
+    text.parse().ok()
 }
 
 #[cfg(test)]
@@ -180,6 +187,25 @@ mod tests {
                 i128::MIN.rem_euclid(2130706433) as u32
             ]
         );
+    }
+
+    #[test]
+    fn text_that_is_nearly_a_table_is_refused() {
+        for text in [
+            "a\n\"1\"2\n3\n",
+            "a\n1\n\"2",
+            "a\r1\r\r2\r",
+            "a\n1\n\r2\n",
+            "a\n1\n2\r",
+        ] {
+            assert!(read(text, Unfit::Reject).is_err(), "{text:?}");
+        }
+        let long = format!(
+            "a\n{}\n",
+            "0".repeat(super::super::source::LINE_BYTES_MAX + 1)
+        );
+        let error = read(&long, Unfit::Reject).expect_err("a refusal");
+        assert!(error.to_string().contains("longer than"), "{error}");
     }
 
     #[test]

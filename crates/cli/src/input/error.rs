@@ -90,7 +90,7 @@ pub enum Error {
         expected: &'static str,
     },
     /// The array holds something else than integers of 32 or 64 bits.
-    #[error("unsupported .npy element type: {got}\nhint: u32, u64, i32 and i64 are read")]
+    #[error("unsupported .npy element type: {got:?}\nhint: u32, u64, i32 and i64 are read")]
     NpyType {
         /// The type as written in the header.
         got: String,

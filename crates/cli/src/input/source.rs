@@ -46,11 +46,16 @@ impl ReadAt for PositionedFile {
     }
 }
 
-/// A source as a stream.
+/// The longest line of text that is read: a line is kept whole, and costs a multiple of its length.
+pub(super) const LINE_BYTES_MAX: usize = 1 << 22;
+
+/// A source of text as a stream, in which every carriage return belongs to the end of a line.
 #[derive(Debug)]
 pub(super) struct Stream<'a, S> {
     source: &'a S,
     position: u64,
+    line_bytes: usize,
+    returned: bool,
 }
 
 impl<'a, S> Stream<'a, S> {
@@ -58,7 +63,34 @@ impl<'a, S> Stream<'a, S> {
         Self {
             source,
             position: 0,
+            line_bytes: 0,
+            returned: false,
         }
+    }
+
+    /// Looks through what follows the text seen before.
+    fn check(&mut self, text: &[u8]) -> io::Result<()> {
+        for &byte in text {
+            if self.returned && byte != b'\n' {
+                return Err(io::Error::other(
+                    "a carriage return is not followed by a line feed\n\
+                     hint: end lines with a line feed, alone or after a carriage return",
+                ));
+            }
+            self.returned = byte == b'\r';
+            self.line_bytes = if byte == b'\n' {
+                0
+            } else {
+                self.line_bytes + 1
+            };
+            if self.line_bytes > LINE_BYTES_MAX {
+                return Err(io::Error::other(format!(
+                    "a line is longer than {LINE_BYTES_MAX} bytes\n\
+                     hint: .npy and .bin files hold tables of any width"
+                )));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -74,6 +106,10 @@ impl<S: ReadAt> io::Read for Stream<'_, S> {
                 Error::Io(error) => error,
                 other => io::Error::new(io::ErrorKind::UnexpectedEof, other),
             })?;
+        self.check(&buffer[..len])?;
+        if len == 0 && self.returned {
+            self.check(b" ")?;
+        }
         self.position += len as u64;
         Ok(len)
     }
