@@ -34,14 +34,19 @@ impl Shape {
         }
     }
 
-    /// Columns of base field elements: the base columns and the limbs of the extension columns.
+    /// Columns of base field elements: the base columns and the limbs of the extension columns; the
+    /// largest number there is if they are more.
     pub const fn columns_len(&self) -> usize {
-        self.base_width + self.ext_width * self.ext_degree
+        let limbs_len = self.ext_width.saturating_mul(self.ext_degree);
+        self.base_width.saturating_add(limbs_len)
     }
 
-    /// Rows.
+    /// Rows; the largest number there is if they are more.
     pub const fn rows_len(&self) -> usize {
-        1 << self.log_rows
+        match 1_usize.checked_shl(self.log_rows) {
+            Some(rows_len) => rows_len,
+            None => usize::MAX,
+        }
     }
 }
 

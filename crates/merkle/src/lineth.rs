@@ -46,7 +46,8 @@ impl<'a> Table<'a> {
         ext_width: usize,
     ) -> Result<Self, Error> {
         let got = cells.columns().len();
-        if base_width + EXT_DEGREE * ext_width == got {
+        let limbs_len = EXT_DEGREE.checked_mul(ext_width);
+        if limbs_len.and_then(|limbs| limbs.checked_add(base_width)) == Some(got) {
             Ok(Self {
                 cells,
                 base_width,
