@@ -12,7 +12,9 @@ use lanework_field::KoalaBear;
 use lanework_ntt::LdePlan;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u32>());
+    let mut arguments = std::env::args()
+        .skip(1)
+        .map(|argument| argument.parse::<u32>());
     let time = Duration::from_millis(arguments.next().transpose()?.unwrap_or(300).into());
     let mut sizes = arguments.collect::<Result<Vec<_>, _>>()?;
     if sizes.is_empty() {
@@ -24,7 +26,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if best.has(Feature::Ifma) {
         choices.insert(1, best.without(Feature::Ifma));
     }
-    println!("{:24}{:>10}{:>10}{:>12}{:>12}", "", "rows", "rate", "shift 1", "shift 3");
+    println!(
+        "{:24}{:>10}{:>10}{:>12}{:>12}",
+        "", "rows", "rate", "shift 1", "shift 3"
+    );
     for &log_rows in &sizes {
         for log_inv_rate in [1, 2] {
             for &choice in &choices {

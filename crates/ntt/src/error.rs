@@ -15,6 +15,15 @@ pub enum Error {
         /// The codeword is 2^`log_inv_rate` times as long.
         log_inv_rate: u32,
     },
+    /// There is no subgroup of this order.
+    #[error(
+        "no subgroup of order 2^{log_len}\n\
+         hint: a transform may have at most 2^{TWO_ADICITY} elements"
+    )]
+    NoSubgroup {
+        /// The transform has 2^`log_len` elements.
+        log_len: u32,
+    },
     /// A coset needs a representative that is not zero.
     #[error("the shift of a coset is zero")]
     ZeroShift,

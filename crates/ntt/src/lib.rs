@@ -1,6 +1,7 @@
 //! Number-theoretic transforms over KoalaBear and the Reed-Solomon encoding they make fast.
 //!
-//! Use it to extend columns of a table to the codewords that FRI commits to: [`LdePlan`].
+//! Use it to extend columns of a table to the codewords that FRI commits to ([`LdePlan`]), and to go
+//! from coefficients to values and back ([`Transform`]).
 //!
 //! | module | what it has |
 //! |---|---|
@@ -26,4 +27,4 @@ mod plan;
 pub mod two_adic;
 
 pub use error::Error;
-pub use two_adic::LdePlan;
+pub use two_adic::{Direction, LdePlan, Order, Transform, bit_reverse};

@@ -42,7 +42,12 @@ impl Passes {
         let wide_min = rest.saturating_sub(deep_max).clamp(1, wide_max);
         let passes = (wide_min..=wide_max).map(|log_wide| {
             let log_deep = rest - log_wide;
-            Self { log_lanes, log_wide, log_deep, log_block: block_max.min(log_deep) }
+            Self {
+                log_lanes,
+                log_wide,
+                log_deep,
+                log_block: block_max.min(log_deep),
+            }
         });
         passes.min_by_key(Self::cost)
     }
@@ -75,7 +80,9 @@ impl Passes {
 /// `layers` in as few visits as registers allow, but at least `least`, of nearly equal depth.
 fn visits(layers: u32, least: usize) -> Vec<u32> {
     let count = layers.div_ceil(LOG_RADIX_MAX).max(least as u32).min(layers);
-    (0..count).map(|i| (layers + count - 1 - i) / count).collect()
+    (0..count)
+        .map(|i| (layers + count - 1 - i) / count)
+        .collect()
 }
 
 #[cfg(test)]

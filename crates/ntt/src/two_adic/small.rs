@@ -2,81 +2,93 @@
 
 use lanework_field::KoalaBear;
 
+use super::bit_reverse::bit_reverse;
 use super::scalar::reversed;
-use super::table::{Encode, Shape};
+use super::table::{Encode, Shape, Sums, Transformation};
 
-pub(crate) struct Small {
-    shape: Shape,
-    /// Powers of the root of unity, in bit-reversed order: level l uses the first 2^l.
+/// A transform from natural to bit-reversed order.
+pub(crate) struct SmallTransform {
+    /// Powers of the root of unity, in bit-reversed order.
     roots: Vec<KoalaBear>,
-    /// Their inverses.
-    inverse_roots: Vec<KoalaBear>,
-    /// For every coset of the codeword that is not the message itself: the powers of its shift
-    /// over n, by which coefficients are multiplied.
-    cosets: Vec<Vec<KoalaBear>>,
+    /// What the elements are multiplied by first.
+    factors: Vec<KoalaBear>,
 }
 
-impl Small {
-    pub(crate) fn new(shape: Shape) -> Self {
-        let half = 1 << shape.log_rows.saturating_sub(1);
-        let table = |root: KoalaBear| -> Vec<_> {
-            let bits = shape.log_rows.saturating_sub(1);
-            (0..half)
-                .map(|k| root.pow(reversed(k, bits) as u64))
-                .collect()
-        };
-        let root = KoalaBear::two_adic_generator(shape.log_rows);
-        let order = 1_u64 << shape.log_rows;
-        let scale = KoalaBear::from_u64(order)
-            .inverse()
-            .unwrap_or(KoalaBear::ZERO);
-        let powers = |shift: KoalaBear| -> Vec<_> {
-            std::iter::successors(Some(scale), |&x| Some(x * shift))
-                .take(order as usize)
-                .collect()
-        };
+impl SmallTransform {
+    pub(crate) fn new(sums: Sums) -> Self {
+        let len = 1 << sums.log_len;
+        let root = sums.root(sums.log_len);
+        let bits = sums.log_len.saturating_sub(1);
+        let factors = std::iter::successors(Some(sums.scale), |&x| Some(x * sums.shift));
         Self {
-            shape,
-            roots: table(root),
-            inverse_roots: table(root.pow(order - 1)),
-            cosets: shape.cosets().map(powers).collect(),
+            roots: (0..1 << bits)
+                .map(|k| root.pow(reversed(k, bits) as u64))
+                .collect(),
+            factors: factors.take(len).collect(),
         }
     }
 }
 
-/// Natural to bit-reversed order. The root of a block is the square root of its parent's.
-fn transform(values: &mut [KoalaBear], roots: &[KoalaBear]) {
-    let mut half = values.len() / 2;
-    while half > 0 {
-        for (block, &root) in values.chunks_exact_mut(2 * half).zip(roots) {
-            let (left, right) = block.split_at_mut(half);
-            for (a, b) in left.iter_mut().zip(right) {
-                let product = *b * root;
-                (*a, *b) = (*a + product, *a - product);
-            }
-        }
-        half /= 2;
-    }
-}
-
-impl Encode for Small {
+impl Transformation for SmallTransform {
     fn name(&self) -> &'static str {
         "portable"
     }
 
     fn scratch_len(&self) -> usize {
-        1 << self.shape.log_rows
+        0
+    }
+
+    fn transform(&self, values: &mut [KoalaBear], _: &mut [KoalaBear]) {
+        for (value, factor) in values.iter_mut().zip(&self.factors) {
+            *value *= *factor;
+        }
+        let mut half = values.len() / 2;
+        while half > 0 {
+            // The root of a block is a square root of its parent's.
+            for (block, &root) in values.chunks_exact_mut(2 * half).zip(&self.roots) {
+                let (left, right) = block.split_at_mut(half);
+                for (a, b) in left.iter_mut().zip(right) {
+                    let product = *b * root;
+                    (*a, *b) = (*a + product, *a - product);
+                }
+            }
+            half /= 2;
+        }
+    }
+}
+
+pub(crate) struct SmallEncoder {
+    coefficients: SmallTransform,
+    /// For every block of the codeword.
+    cosets: Vec<SmallTransform>,
+}
+
+impl SmallEncoder {
+    pub(crate) fn new(shape: Shape) -> Self {
+        let coset = |shift| SmallTransform::new(Sums::values(shape.log_rows, shift));
+        Self {
+            coefficients: SmallTransform::new(Sums::coefficients(shape.log_rows)),
+            cosets: shape.cosets().map(coset).collect(),
+        }
+    }
+}
+
+impl Encode for SmallEncoder {
+    fn name(&self) -> &'static str {
+        "portable"
+    }
+
+    fn scratch_len(&self) -> usize {
+        self.coefficients.factors.len()
     }
 
     fn encode(&self, message: &[KoalaBear], codeword: &mut [KoalaBear], scratch: &mut [KoalaBear]) {
-        let log_rows = self.shape.log_rows;
         scratch.copy_from_slice(message);
-        transform(scratch, &self.inverse_roots);
-        for (block, powers) in codeword.chunks_exact_mut(message.len()).zip(&self.cosets) {
-            for (j, (cell, power)) in block.iter_mut().zip(powers).enumerate() {
-                *cell = scratch[reversed(j, log_rows)] * *power;
-            }
-            transform(block, &self.roots);
+        self.coefficients.transform(scratch, &mut []);
+        bit_reverse(scratch);
+        for (block, coset) in codeword.chunks_exact_mut(message.len()).zip(&self.cosets) {
+            block.copy_from_slice(scratch);
+            coset.transform(block, &mut []);
         }
     }
 }

@@ -327,3 +327,64 @@ fn keep_order(v: &mut [Ifma; 8]) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lanework_arch::Choice;
+    use lanework_testkit::cases::edge_words;
+
+    use super::*;
+    use crate::plan::LOG_RADIX_MAX;
+
+    const P64: u64 = P as u64;
+
+    /// The range of add_product beyond `sum`, for b up to `b`, w up to p - 1 and a quotient that is
+    /// up to `short` below floor(w 2^52 / p).
+    fn product_bound(b: u64, short: u64) -> u64 {
+        // b w - q p with q > b w' / 2^52 - 1 and w' > w 2^52 / p - 1 - short.
+        let error = (b as u128 * (1 + short as u128) * P as u128) >> 52;
+        P64 + error as u64 + 1
+    }
+
+    #[test]
+    fn lanes_stay_below_52_bits_and_products_below_2p() {
+        // The longest way without a reduction: the layers of y and of z, in a row of all elements.
+        let layers = 2 * lanework_field::koala::spec::TWO_ADICITY + LOG_RADIX_MAX;
+        let mut bound = 2 * P64;
+        for _ in 0..layers {
+            let product = product_bound(bound, 1);
+            assert!(product <= 2 * P64, "{product}");
+            // a + r, and 2 a + 2 p - (a + r); neither falls below zero.
+            bound += 2 * P64;
+            assert!(2 * bound + 2 * P64 < 1 << 52, "{bound}");
+        }
+        assert!(product_bound(bound, 1) <= 2 * P64);
+        assert!(
+            2 * P64 <= u64::from(u32::MAX),
+            "lines hold words of 32 bits"
+        );
+    }
+
+    #[test]
+    fn quotients_are_exact_or_one_below() {
+        let Some(token) = Avx512Ifma::new(Choice::best()) else {
+            lanework_testkit::isas::skip("avx512", "no IFMA here");
+            return;
+        };
+        let mut words = edge_words(P);
+        words.extend((0..10_000_u64).map(|i| (i * 0x9e37_79b9_7f4a % P64) as u32));
+        for words in words.chunks_exact(LEN) {
+            let mut twiddles = [Twiddle {
+                word: 0,
+                quotient: 0,
+            }; LEN];
+            // SAFETY: feature: the token; bounds: one vector.
+            unsafe { Ifma::expand(token, words.as_ptr(), twiddles.as_mut_ptr(), LEN) };
+            for (&word, twiddle) in words.iter().zip(twiddles) {
+                assert_eq!(twiddle.word, u64::from(word));
+                let exact = ((u128::from(word) << 52) / u128::from(P64)) as u64;
+                assert!(exact - twiddle.quotient <= 1, "{word}");
+            }
+        }
+    }
+}
