@@ -70,5 +70,6 @@ fn nanoseconds(
         plan.encode(&message, &mut codeword, &mut scratch);
         fastest = fastest.min(run.elapsed());
     }
-    Ok(fastest.as_secs_f64() * 1e9 / plan.message_len() as f64)
+    Ok(fastest.as_secs_f64() * 1e9
+        / f64::from(u32::try_from(plan.message_len()).unwrap_or(u32::MAX)))
 }

@@ -9,6 +9,7 @@ pub(crate) const LOG_RADIX_MAX: u32 = 3;
 /// Where the bits of an index go: `log_lanes` + `log_wide` bits are transformed in the gathered
 /// passes, `log_deep` bits in the deep pass between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "exponents are marked as such")]
 pub(crate) struct Passes {
     /// Lanes of a vector.
     pub log_lanes: u32,

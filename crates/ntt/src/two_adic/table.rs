@@ -53,7 +53,7 @@ impl Shape {
     }
 }
 
-/// Which sums a transform computes: `scale` * sum of y_i (`shift` root^j)^i.
+/// Which sums a transform computes: `scale` * sum of `y_i` (`shift` root^j)^i.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Sums {
     /// The number of elements is 2^`log_len`.

@@ -30,7 +30,7 @@ pub enum Order {
 
 /// The number-theoretic transform of one length, on a coset of the subgroup of that order.
 ///
-/// It relates the coefficients c_j of a polynomial of degree below n with its values
+/// It relates the coefficients `c_j` of a polynomial of degree below n with its values
 /// f(`shift` w^i), where w is the root of unity of order n.
 ///
 /// ```

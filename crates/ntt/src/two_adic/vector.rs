@@ -124,7 +124,7 @@ impl<L: Lanes> Vector for Montgomery<L> {
             unsafe {
                 twiddles
                     .add(i)
-                    .write(Prepared::new(words.cast::<KoalaBear>().add(i).read()))
+                    .write(Prepared::new(words.cast::<KoalaBear>().add(i).read()));
             };
         }
     }

@@ -338,7 +338,7 @@ mod tests {
 
     const P64: u64 = P as u64;
 
-    /// The range of add_product beyond `sum`, for b up to `b`, w up to p - 1 and a quotient that is
+    /// The range of `add_product` beyond `sum`, for b up to `b`, w up to p - 1 and a quotient that is
     /// up to `short` below floor(w 2^52 / p).
     fn product_bound(b: u64, short: u64) -> u64 {
         // b w - q p with q > b w' / 2^52 - 1 and w' > w 2^52 / p - 1 - short.
@@ -360,7 +360,7 @@ mod tests {
         }
         assert!(product_bound(bound, 1) <= 2 * P64);
         assert!(
-            2 * P64 <= u64::from(u32::MAX),
+            u32::try_from(2 * P64).is_ok(),
             "lines hold words of 32 bits"
         );
     }

@@ -479,6 +479,7 @@ impl<V: Vector> Encoder<V> {
 }
 
 /// What the visits of pass 3 have in common.
+#[derive(Copy, Clone)]
 struct ScatterPass<'a, V: Vector> {
     encoder: &'a Encoder<V>,
     coset: &'a Coset<V>,
@@ -487,14 +488,6 @@ struct ScatterPass<'a, V: Vector> {
     constants: *mut V::Twiddle,
     factors: *mut [V::Factor; 2],
 }
-
-impl<V: Vector> Clone for ScatterPass<'_, V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<V: Vector> Copy for ScatterPass<'_, V> {}
 
 /// Pass 3 where the layers of beta are one visit.
 struct Scatter<'a, V: Vector, const N: usize>(ScatterPass<'a, V>);

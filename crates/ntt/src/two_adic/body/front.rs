@@ -429,7 +429,8 @@ impl<V: Vector, const N: usize> Kernel for FirstVisit<'_, V, N> {
         unsafe {
             let c = natural_constants::<V, N>(token, constants, 0, 0);
             for z in (0..1 << log_stride).step_by(2) {
-                let line = |q: usize| lines.add(front.line(row, (z + (q << log_stride)) / 2));
+                let line =
+                    |q: usize| lines.add(front.line(row, usize::midpoint(z, q << log_stride)));
                 let mut v = [V::load_half::<0>(token, line(0)); N];
                 for q in 1..N {
                     v[q] = V::load_half::<0>(token, line(q));

@@ -305,7 +305,7 @@ impl<V: Vector, const N: usize> Kernel for NaturalVisit<V, N> {
                 let c =
                     natural_constants::<V, N>(token, constants, level + done, (block << done) + k);
                 for z in 0..1 << log_stride {
-                    let cells = cells.add(row.place((k * N << log_stride) + z) * V::LEN);
+                    let cells = cells.add(row.place(((k * N) << log_stride) + z) * V::LEN);
                     let mut v = load::<V, N>(token, cells, row.stride(log_stride));
                     layers(&mut v, &c);
                     store(&v, cells, row.stride(log_stride));

@@ -36,20 +36,13 @@ impl Memory {
 }
 
 /// Working memory: cells for the gathered group or a row, the row of another coset, constants.
+#[derive(Copy, Clone)]
 pub(super) struct Working<V: Vector> {
     pub(super) cells: *mut V::Cell,
     pub(super) other: *mut V::Cell,
     pub(super) constants: *mut V::Twiddle,
     pub(super) factors: *mut [V::Factor; 2],
 }
-
-impl<V: Vector> Clone for Working<V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<V: Vector> Copy for Working<V> {}
 
 impl<V: Vector> Working<V> {
     pub(super) fn new(buffer: &mut [KoalaBear], memory: Memory) -> Self {

@@ -1,8 +1,8 @@
 //! The passes, for any [`Vector`].
 //!
 //! # The index
-//! A message of n = 2^L elements y_i has the coefficients c_j = 1/n sum_i y_i w^-ij. The bits of i
-//! are split, from the top, into l bits for the lanes of a vector, b *wide* and d *deep* ones:
+//! A message of n = 2^L elements `y_i` has the coefficients `c_j = 1/n sum_i y_i w^-ij`. The bits of
+//! i are split, from the top, into l bits for the lanes of a vector, b *wide* and d *deep* ones:
 //!
 //! ```text
 //!     i = (A, B, y)        A < 2^l, B < 2^b, y < 2^d
@@ -32,6 +32,10 @@
 //! Between the passes the elements lie in *lines* of two vectors. The lines of a row are the same
 //! in both layouts, so that a row can be replaced in place: 2^l lines of a row make a *piece*, and
 //! the pieces of all rows at one place are neighbours. Pass 1 writes and pass 3 reads them in turn.
+#![expect(
+    clippy::needless_range_loop,
+    reason = "loops over registers, to be unrolled"
+)]
 
 mod encoder;
 mod front;

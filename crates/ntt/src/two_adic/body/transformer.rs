@@ -21,7 +21,7 @@ pub(in super::super) struct Transformer<V: Vector> {
 }
 
 impl<V: Vector> Transformer<V> {
-    /// scale * sum of y_i (shift root^j)^i, with the inverse root in the inverse direction.
+    /// scale * sum of `y_i` (shift root^j)^i, with the inverse root in the inverse direction.
     pub(in super::super) fn new(token: V::Token, sums: Sums, passes: Passes) -> Self {
         Self {
             front: Front::new(token, sums, passes),
