@@ -36,8 +36,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for &log_rows in &sizes {
         for log_inv_rate in [1, 2] {
             for &choice in &choices {
-                let [one, three] = [KoalaBear::ONE, KoalaBear::GENERATOR]
-                    .map(|shift| nanoseconds(log_cells.max(log_rows), log_rows, log_inv_rate, shift, choice, time));
+                let [one, three] = [KoalaBear::ONE, KoalaBear::GENERATOR].map(|shift| {
+                    nanoseconds(
+                        log_cells.max(log_rows),
+                        log_rows,
+                        log_inv_rate,
+                        shift,
+                        choice,
+                        time,
+                    )
+                });
                 println!(
                     "{:24}{:>10}{:>10}{:>12.3}{:>12.3}",
                     choice.to_string(),
