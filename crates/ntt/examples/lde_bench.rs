@@ -86,5 +86,5 @@ fn nanoseconds(
         fastest = fastest.min(run.elapsed());
     }
     Ok(fastest.as_secs_f64() * 1e9
-        / f64::from(u32::try_from(plan.message_len()).unwrap_or(u32::MAX)))
+        / f64::from(u32::try_from(table.len()).unwrap_or(u32::MAX)))
 }
