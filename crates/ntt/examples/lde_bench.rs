@@ -85,6 +85,5 @@ fn nanoseconds(
         }
         fastest = fastest.min(run.elapsed());
     }
-    Ok(fastest.as_secs_f64() * 1e9
-        / f64::from(u32::try_from(table.len()).unwrap_or(u32::MAX)))
+    Ok(fastest.as_secs_f64() * 1e9 / f64::from(u32::try_from(table.len()).unwrap_or(u32::MAX)))
 }

@@ -1,6 +1,7 @@
 //! Large buffers: zeroed mappings with huge pages, disjoint views for parallel writers, streaming
 //! stores, and the process's peak memory.
 
+pub mod prefetch;
 mod slab;
 mod storage;
 pub mod stream;

@@ -12,6 +12,7 @@
     reason = "loads and stores through the pointers of the switch"
 )]
 
+use lanework_arch::memory::prefetch;
 use lanework_field::KoalaBear;
 use lanework_field::koala::lanes::{Addend, Kernel, Lanes, Prepared};
 
@@ -400,7 +401,7 @@ impl<L: Lanes, const WIDTH: usize> Kernel for Rows<'_, L, WIDTH> {
                 let next = blocks.peek().copied().unwrap_or_default();
                 for (i, state) in states.iter_mut().enumerate() {
                     let row = first_row + i * L::LEN;
-                    prefetch(next, row);
+                    ask_for_cells(next, row);
                     match absorb {
                         Absorb::Sponge { .. } => {
                             for (word, cell) in state.iter_mut().zip(block) {
@@ -449,17 +450,10 @@ fn feed_forward<L: Lanes, const WIDTH: usize>(body: &Body<L, WIDTH>, state: &mut
 
 /// Asks for the cells of the rows from `row` on, as far as they share a cache line.
 #[inline(always)]
-fn prefetch(cells: &[CellSource], row: usize) {
-    #[cfg(target_arch = "x86_64")]
+fn ask_for_cells(cells: &[CellSource], row: usize) {
     for cell in cells {
-        let address = cell.base.wrapping_add(row * cell.step);
-        // SAFETY: feature: SSE is in the baseline; a prefetch does not fault.
-        unsafe {
-            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
-        }
+        prefetch::read(cell.base.wrapping_add(row * cell.step));
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (cells, row);
 }
 
 // ---- compressions

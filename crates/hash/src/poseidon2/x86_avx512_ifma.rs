@@ -20,6 +20,7 @@
 use core::arch::x86_64::*;
 
 use lanework_arch::Avx512Ifma;
+use lanework_arch::memory::prefetch;
 use lanework_field::KoalaBear;
 use lanework_field::koala::spec::P;
 
@@ -291,8 +292,7 @@ unsafe fn load_digests(source: *const Digest, stride: usize) -> [V; LANES] {
 #[inline(always)]
 fn prefetch_cells(cells: &[CellSource], row: usize) {
     for cell in cells {
-        // SAFETY: a prefetch reads nothing, so that its address need not be valid.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(cell.base.wrapping_add(row * cell.step).cast()) };
+        prefetch::read(cell.base.wrapping_add(row * cell.step));
     }
 }
 
@@ -300,8 +300,7 @@ fn prefetch_cells(cells: &[CellSource], row: usize) {
 #[inline(always)]
 fn prefetch_digests(target: *mut Digest) {
     for_each_lane!(LANES, PAIR, {
-        // SAFETY: a prefetch changes nothing, so that its address need not be valid.
-        unsafe { _mm_prefetch::<_MM_HINT_ET0>(target.wrapping_add(2 * PAIR).cast()) };
+        prefetch::read(target.wrapping_add(2 * PAIR));
     });
 }
 

@@ -70,7 +70,8 @@ impl LdePlan {
         1 << (self.shape.log_rows + self.shape.log_inv_rate)
     }
 
-    /// The elements of working memory that [`LdePlan::encode`] needs: a little more than a message.
+    /// The elements of working memory that [`LdePlan::encode`] needs: a little more than one message, or
+    /// than two if the codeword has several blocks that are not the message.
     pub fn scratch_len(&self) -> usize {
         self.kernel.scratch_len()
     }

@@ -4,6 +4,7 @@
     reason = "rows and blocks of one buffer, reached with a stride"
 )]
 
+use lanework_arch::memory::prefetch;
 use lanework_field::KoalaBear;
 use lanework_field::koala::lanes::{Kernel, Lanes};
 
@@ -12,7 +13,7 @@ use super::super::table::{Shape, Sums};
 use super::super::vector::Vector;
 use super::front::Front;
 use super::layers::{
-    NaturalVisit, Reversed, ReversedVisit, Row, for_radix, layers, layers_but_first, load,
+    Ahead, NaturalVisit, Reversed, ReversedVisit, Row, for_radix, layers, layers_but_first, load,
     load_reversed, natural_constants, reversed_constants, store, transpose_words,
 };
 use super::memory::{Memory, Working};
@@ -94,7 +95,12 @@ impl<V: Vector> Encoder<V> {
     }
 
     pub(in super::super) fn scratch_len(&self) -> usize {
-        (1 << self.shape.log_rows) + self.memory().len()
+        self.work_len() + self.memory().len()
+    }
+
+    /// Room for the lines of the first of several cosets, and for those of the last one.
+    fn work_len(&self) -> usize {
+        self.cosets.len().clamp(1, 2) << self.shape.log_rows
     }
 
     pub(in super::super) fn encode(
@@ -114,7 +120,7 @@ impl<V: Vector> Encoder<V> {
             scratch.len() >= self.scratch_len(),
             "length of the scratch buffer"
         );
-        let (work, rest) = scratch.split_at_mut(len);
+        let (work, rest) = scratch.split_at_mut(self.work_len());
         let working = Working::<V>::new(rest, memory);
         // Parts of the codeword serve as work space of the coset before them, so all access to it
         // goes through one pointer.
@@ -141,28 +147,34 @@ impl<V: Vector> Encoder<V> {
                 }
             }
             self.deep(work, codeword, working);
-            for coset in &self.cosets {
-                let lines = self.target(coset, work, codeword);
+            for (place, coset) in self.cosets.iter().enumerate() {
+                let lines = self.target(place, work, codeword);
                 let block = codeword.add(coset.index << self.shape.log_rows);
                 self.scatter(coset, lines, block, working);
             }
         }
     }
 
-    /// Where pass 2 leaves a coset for pass 3: in the block of the next coset, which is written
-    /// later; the last one in the work space.
+    /// Where pass 2 leaves a coset for pass 3: the last one in the work space of pass 1, the first one
+    /// in more of it, since memory that has just been used is faster; the others in the block of the
+    /// next coset, which is written later.
     fn target(
         &self,
-        coset: &Coset<V>,
+        place: usize,
         work: *mut KoalaBear,
         codeword: *mut KoalaBear,
     ) -> *mut KoalaBear {
-        let next = coset.index + 1;
-        if next >> self.shape.log_inv_rate == 0 {
-            // SAFETY: bounds: `next` is a block of the codeword.
-            unsafe { codeword.add(next << self.shape.log_rows) }
-        } else {
-            work
+        let log_rows = self.shape.log_rows;
+        // SAFETY: bounds: there is a block after every coset but the last, and more work space if
+        // there are several.
+        unsafe {
+            if place + 1 == self.cosets.len() {
+                work
+            } else if place == 0 {
+                work.add(1 << log_rows)
+            } else {
+                codeword.add((self.cosets[place].index + 1) << log_rows)
+            }
         }
     }
 }
@@ -249,7 +261,7 @@ impl<V: Vector> CopyReversed<'_, V> {
             log_wide, log_deep, ..
         } = self.front.passes;
         let token = V::words(self.front.token);
-        let (log_rows, log_group) = (V::LOG_LEN + log_wide, V::LOG_LEN + 1);
+        let (log_rows, log_group) = (V::LOG_LEN + log_wide, self.front.log_group());
         // SAFETY: bounds: both sides are permutations of the indices of the message.
         unsafe {
             let target = self
@@ -284,24 +296,20 @@ impl<V: Vector> CopyReversed<'_, V> {
 impl<V: Vector> Encoder<V> {
     /// Pass 2.
     unsafe fn deep(&self, work: *mut KoalaBear, codeword: *mut KoalaBear, working: Working<V>) {
-        let Some((last, others)) = self.cosets.split_last() else {
+        if self.cosets.is_empty() {
             return;
-        };
+        }
         for row in 0..1 << self.front.passes.log_wide {
             // SAFETY: bounds: the caller's.
             unsafe {
                 self.front.row_layers(row, work, working);
-                for coset in others {
-                    let lines = self.target(coset, work, codeword);
-                    self.forward(row, coset, working.cells, working.other, lines);
+                for (place, coset) in self.cosets.iter().enumerate() {
+                    let lines = self.target(place, work, codeword);
+                    // The last one may use up the coefficients.
+                    let last = place + 1 == self.cosets.len();
+                    let cells = if last { working.cells } else { working.other };
+                    self.forward(row, coset, working.cells, cells, lines);
                 }
-                self.forward(
-                    row,
-                    last,
-                    working.cells,
-                    working.cells,
-                    self.target(last, work, codeword),
-                );
             }
         }
     }
@@ -463,6 +471,7 @@ impl<V: Vector> Encoder<V> {
                                 token,
                                 NaturalVisit::<V, N> {
                                     token, cells, row, done, constants, level, block,
+                                    ahead: &mut Ahead::nothing(),
                                 },
                             ));
                             done += log_radix;
@@ -666,6 +675,19 @@ impl<V: Vector> ScatterPass<'_, V> {
             .wrapping_add(vector * Encoder::<V>::scatter_constants(&self.encoder.front.passes))
     }
 
+    /// Asks for N lines of the next pieces, so that the pieces at one place are asked for in order
+    /// while the lines of those before are used up.
+    #[inline(always)]
+    fn ask_ahead<const N: usize>(&self, line: usize, z: usize) {
+        let front = &self.encoder.front;
+        let pieces = front.line(0, (line | (V::LEN - 1)) + 1);
+        let first = ((line & (V::LEN - 1)) << front.passes.log_wide) + z * N;
+        let elements = first << (V::LOG_LEN + 1)..(first + N) << (V::LOG_LEN + 1);
+        for i in elements.step_by(Ahead::LINE_BYTES / size_of::<KoalaBear>()) {
+            prefetch::read_later(self.lines.wrapping_add(pieces + i));
+        }
+    }
+
     /// The first layers of beta of the vectors z, z + stride, ..
     #[inline(always)]
     unsafe fn first_layers<const N: usize, const HALF: usize>(
@@ -683,6 +705,9 @@ impl<V: Vector> ScatterPass<'_, V> {
                 .lines
                 .add(front.line(reversed(z, log_stride) << N.ilog2(), line));
             let source = |q: usize| first.add(front.line(Reversed::<N>::OF[q], 0));
+            if HALF == 0 {
+                self.ask_ahead::<N>(line, z);
+            }
             let factors = &*self.factors.add(line % BATCH * 2 + HALF);
             let mut v = [V::load_half::<HALF>(token, source(0)); N];
             for q in 1..N {

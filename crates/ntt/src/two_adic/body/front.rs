@@ -10,11 +10,16 @@ use lanework_field::koala::lanes::Kernel;
 use super::super::table::Sums;
 use super::super::vector::Vector;
 use super::layers::{
-    NaturalVisit, Row, for_radix, layers, load_reversed, natural_constants, store, transpose,
+    Ahead, NaturalVisit, Row, for_lanes, for_radix, layers, load_reversed, natural_constants,
+    store, transpose,
 };
 use super::memory::{Memory, Working};
 use super::tables::{bit_reversed_roots, expanded, powers};
 use crate::plan::Passes;
+
+/// log2 of the lines that pass 1 reads together from each place of a message, where there are as
+/// many: neighbours come with less waiting than lines that are far apart.
+const LOG_LINES: u32 = 2;
 
 /// Pass 1, and the layers of y of pass 2.
 pub(super) struct Front<V: Vector> {
@@ -26,7 +31,7 @@ pub(super) struct Front<V: Vector> {
     gather: Vec<V::Twiddle>,
     /// scale w^(lane y) for the first y, per lane and y.
     twist: Vec<u32>,
-    /// w^(lane y) for the first y of each group of pass 1, per group and lane.
+    /// w^(lane y) for the first y of each line of pass 1, per line and lane.
     twist_step: Vec<V::Twiddle>,
     /// The constants of the layers of y, in bit-reversed order.
     deep: Vec<u32>,
@@ -64,10 +69,9 @@ impl<V: Vector> Front<V> {
                 .map(V::word)
         });
         let twist_step = {
-            let root_of_group = root_of_all.pow(2 * V::LEN as u64);
-            let groups =
-                powers(KoalaBear::ONE, root_of_group).take(1 << (log_deep - log_lanes - 1));
-            let steps = groups.flat_map(|x| powers(KoalaBear::ONE, x).take(V::LEN));
+            let root_of_line = root_of_all.pow(2 * V::LEN as u64);
+            let lines = powers(KoalaBear::ONE, root_of_line).take(1 << (log_deep - log_lanes - 1));
+            let steps = lines.flat_map(|x| powers(KoalaBear::ONE, x).take(V::LEN));
             expanded::<V>(token, steps.map(V::word).collect())
         };
         let roots = bit_reversed_roots(1 << (log_wide + log_deep - 1), root);
@@ -114,7 +118,7 @@ impl<V: Vector> Front<V> {
         Memory {
             row_bytes: vector_bytes * self.row().len(),
             rows,
-            gather_bytes: vector_bytes << (log_lanes + log_wide + 1),
+            gather_bytes: vector_bytes << (log_lanes + log_wide + 1 + self.log_lines()),
             constants_bytes: size_of::<V::Twiddle>() << log_deep,
             factors_bytes: 0,
         }
@@ -136,9 +140,20 @@ impl<V: Vector> Front<V> {
         (piece << (2 * V::LOG_LEN + 1)) + ((line & (V::LEN - 1)) << (V::LOG_LEN + 1))
     }
 
-    /// Groups of pass 1, each 2 LEN neighbours wide.
+    /// log2 of the lines in a group.
+    fn log_lines(&self) -> u32 {
+        LOG_LINES.min(self.passes.log_deep - V::LOG_LEN - 1)
+    }
+
+    /// log2 of the neighbours in a group of pass 1.
+    #[inline(always)]
+    pub(super) fn log_group(&self) -> u32 {
+        V::LOG_LEN + 1 + self.log_lines()
+    }
+
+    /// Groups of pass 1.
     pub(super) fn groups(&self) -> usize {
-        1 << (self.passes.log_deep - V::LOG_LEN - 1)
+        1 << (self.passes.log_deep - self.log_group())
     }
 
     /// The constants of a layer of y.
@@ -160,73 +175,67 @@ impl<V: Vector> Front<V> {
         working: Working<V>,
     ) {
         let (token, cells) = (self.token, working.cells);
-        // SAFETY: bounds: a group is as wide as a line.
-        let message = unsafe { message.add(group * 2 * V::LEN) };
-        match V::LOG_LEN {
-            2 => V::run(
-                token,
-                Gather::<V, 4> {
-                    front: self,
-                    message,
-                    cells,
-                },
-            ),
-            3 => V::run(
-                token,
-                Gather::<V, 8> {
-                    front: self,
-                    message,
-                    cells,
-                },
-            ),
-            _ => V::run(
-                token,
-                Gather::<V, 16> {
-                    front: self,
-                    message,
-                    cells,
-                },
-            ),
-        }
-        let row = Row::undivided(V::LOG_LEN + self.passes.log_wide + 1);
+        // SAFETY: bounds: the group is one of the message.
+        let message = unsafe { message.add(group << self.log_group()) };
+        for_lanes!(V::LOG_LEN, N => V::run(token, Gather::<V, N> { front: self, message, cells }));
+        let row = Row::undivided(V::LOG_LEN + self.passes.log_wide);
         let (constants, level, block) = (self.gather.as_ptr(), 0, 0);
-        let mut done = V::LOG_LEN;
-        for &log_radix in &self.wide_visits {
-            for_radix!(log_radix, N => V::run(
+        let halves = 2 << self.log_lines();
+        let mut ahead = self.next_group(group, message);
+        for half in 0..halves {
+            // SAFETY: bounds: there are cells for all vectors of a group.
+            let cells = unsafe { cells.add((half * V::LEN) << row.log_len) };
+            let mut done = V::LOG_LEN;
+            for &log_radix in &self.wide_visits {
+                for_radix!(log_radix, N => V::run(
+                    token,
+                    NaturalVisit::<V, N> { token, cells, row, done, constants, level, block, ahead: &mut ahead },
+                ));
+                done += log_radix;
+            }
+            let half = group * halves + half;
+            for_lanes!(V::LOG_LEN, N => V::run(
                 token,
-                NaturalVisit::<V, N> { token, cells, row, done, constants, level, block },
+                Twist::<V, N> { front: self, half, cells, work },
             ));
-            done += log_radix;
         }
-        match V::LOG_LEN {
-            2 => V::run(
-                token,
-                Twist::<V, 4> {
-                    front: self,
-                    group,
-                    cells,
-                    work,
-                },
-            ),
-            3 => V::run(
-                token,
-                Twist::<V, 8> {
-                    front: self,
-                    group,
-                    cells,
-                    work,
-                },
-            ),
-            _ => V::run(
-                token,
-                Twist::<V, 16> {
-                    front: self,
-                    group,
-                    cells,
-                    work,
-                },
-            ),
+    }
+
+    /// The elements of the next group, for the visits of a group.
+    fn next_group(&self, group: usize, message: *const KoalaBear) -> Ahead {
+        if group + 1 == self.groups() {
+            return Ahead::nothing();
         }
+        let log_rows = V::LOG_LEN + self.passes.log_wide;
+        let visits = self.wide_visits.iter();
+        let steps: usize = visits.map(|log_radix| 1 << (log_rows - log_radix)).sum();
+        Ahead::new(
+            message.wrapping_add(1 << self.log_group()),
+            self.log_group(),
+            self.passes.log_deep,
+            1 << log_rows,
+            steps << (self.log_lines() + 1),
+        )
+    }
+
+    /// The lines of the next row, for the visits of a row.
+    fn next_row(&self, row: usize, work: *const KoalaBear) -> Ahead {
+        let Passes {
+            log_wide, log_deep, ..
+        } = self.passes;
+        if row + 1 == 1 << log_wide {
+            return Ahead::nothing();
+        }
+        let visits = self.deep_visits.iter().skip(1);
+        let steps = visits.map(|log_radix| 1 << (log_deep - log_radix)).sum();
+        let log_chunk = 2 * V::LOG_LEN + 1;
+        Ahead::new(
+            work.wrapping_add(self.line(row + 1, 0)),
+            log_chunk,
+            log_chunk + log_wide,
+            1 << (log_deep - 1 - V::LOG_LEN),
+            steps,
+        )
     }
 
     /// The layers of y: from the lines of a row to cells.
@@ -262,13 +271,14 @@ impl<V: Vector> Front<V> {
             FirstVisit::<V, N> { front: self, row, lines: work, cells, constants },
         ));
         let mut done = first;
+        let mut ahead = self.next_row(row, work);
         let top = log_deep - log_block;
         let mut visits = visits;
         while let Some((&log_radix, rest)) = visits.split_first().filter(|_| done < top) {
             let (row, level, block) = (layout, 0, 0);
             for_radix!(log_radix, N => V::run(
                 token,
-                NaturalVisit::<V, N> { token, cells, row, done, constants, level, block },
+                NaturalVisit::<V, N> { token, cells, row, done, constants, level, block, ahead: &mut ahead },
             ));
             done += log_radix;
             visits = rest;
@@ -281,7 +291,7 @@ impl<V: Vector> Front<V> {
             for &log_radix in visits {
                 for_radix!(log_radix, N => V::run(
                     token,
-                    NaturalVisit::<V, N> { token, cells, row, done, constants, level, block },
+                    NaturalVisit::<V, N> { token, cells, row, done, constants, level, block, ahead: &mut ahead },
                 ));
                 done += log_radix;
             }
@@ -289,7 +299,7 @@ impl<V: Vector> Front<V> {
     }
 }
 
-/// The layers of A for one group of a message. Cells are numbered (A, B, half of the group).
+/// The layers of A for one group of a message. Cells are numbered (half of a line, A, B).
 struct Gather<'a, V: Vector, const N: usize> {
     front: &'a Front<V>,
     message: *const KoalaBear,
@@ -305,27 +315,29 @@ impl<V: Vector, const N: usize> Kernel for Gather<'_, V, N> {
             log_wide, log_deep, ..
         } = self.front.passes;
         let token = self.front.token;
-        // SAFETY: bounds: 2^(l + b) rows of two vectors, of the message and of cells.
+        // SAFETY: bounds: 2^(l + b) rows of a group, of the message and of cells.
         unsafe {
             let c = natural_constants::<V, N>(token, self.front.gather.as_ptr(), 0, 0);
-            for place in 0..2 << log_wide {
-                let (wide, half) = (place >> 1, place & 1);
-                let message = self.message.add((wide << log_deep) + half * V::LEN);
-                let mut v = [V::load_message(token, message); N];
-                for a in 1..N {
-                    v[a] = V::load_message(token, message.add(a << (log_wide + log_deep)));
+            for wide in 0..1 << log_wide {
+                for half in 0..2 << self.front.log_lines() {
+                    let message = self.message.add((wide << log_deep) + half * V::LEN);
+                    let mut v = [V::load_message(token, message); N];
+                    for a in 1..N {
+                        v[a] = V::load_message(token, message.add(a << (log_wide + log_deep)));
+                    }
+                    layers(&mut v, &c);
+                    let place = half << (V::LOG_LEN + log_wide) | wide;
+                    store(&v, self.cells.add(place * V::LEN), 1 << log_wide);
                 }
-                layers(&mut v, &c);
-                store(&v, self.cells.add(place * V::LEN), 2 << log_wide);
             }
         }
     }
 }
 
-/// The end of pass 1: the factors, and the transposition.
+/// The end of pass 1 for half a line: the factors, and the transposition.
 struct Twist<'a, V: Vector, const N: usize> {
     front: &'a Front<V>,
-    group: usize,
+    half: usize,
     cells: *const V::Cell,
     work: *mut KoalaBear,
 }
@@ -336,22 +348,19 @@ impl<V: Vector, const N: usize> Kernel for Twist<'_, V, N> {
     #[inline(always)]
     fn run(self) {
         let log_wide = self.front.passes.log_wide;
-        // SAFETY: bounds: 2^(l + b) rows of two vectors of cells, and a piece of each row.
+        // SAFETY: bounds: 2^(l + b) vectors of cells, and a piece of each row.
         unsafe {
             let factors = self.factors();
             for wide in 0..1 << log_wide {
-                for (half, factors) in factors.iter().enumerate() {
-                    let source = self.cells.add((wide * 2 + half) * V::LEN);
-                    let mut v = load_reversed::<V, N>(self.front.token, source, 2 << log_wide);
-                    for i in 0..N {
-                        v[i] = v[i].mul_by(&factors[i]);
-                    }
-                    transpose(&mut v);
-                    let first = (self.group * 2 + half) * (N / 2);
-                    for i in 0..N / 2 {
-                        let line = self.front.line(wide, first + i);
-                        V::store_line(v[2 * i], v[2 * i + 1], self.work.add(line));
-                    }
+                let source = self.cells.add(wide * V::LEN);
+                let mut v = load_reversed::<V, N>(self.front.token, source, 1 << log_wide);
+                for i in 0..N {
+                    v[i] = v[i].mul_by(&factors[i]);
+                }
+                transpose(&mut v);
+                for i in 0..N / 2 {
+                    let line = self.front.line(wide, self.half * (N / 2) + i);
+                    V::store_line(v[2 * i], v[2 * i + 1], self.work.add(line));
                 }
             }
         }
@@ -359,20 +368,18 @@ impl<V: Vector, const N: usize> Kernel for Twist<'_, V, N> {
 }
 
 impl<V: Vector, const N: usize> Twist<'_, V, N> {
-    /// w^-(lane y) / n for the vectors y of the group: by half, lane and y.
+    /// w^-(lane y) / n for the vector y of each lane.
     #[inline(always)]
-    unsafe fn factors(&self) -> [[V::Factor; N]; 2] {
-        let front = self.front;
-        let (words, steps) = (front.twist.as_ptr(), front.twist_step.as_ptr());
-        // SAFETY: bounds: one step per group and lane, and 2 LEN words per lane.
+    unsafe fn factors(&self) -> [V::Factor; N] {
+        let (token, line, half) = (self.front.token, self.half / 2, self.half % 2);
+        let (words, steps) = (self.front.twist.as_ptr(), self.front.twist_step.as_ptr());
+        // SAFETY: bounds: one step per line and lane, and 2 LEN words per lane.
         unsafe {
-            let mut factors = [[V::factor(front.token, words); N]; 2];
-            for lane in 0..N {
-                let step = V::constant(front.token, steps.add(self.group * N + lane));
-                for half in 0..2 {
-                    let words = words.add((lane * 2 + half) * N);
-                    factors[half][lane] = V::factor_times(front.token, words, &step);
-                }
+            let mut factors = [V::factor(token, words); N];
+            for (lane, factor) in factors.iter_mut().enumerate() {
+                let step = V::constant(token, steps.add(line * N + lane));
+                let words = words.add((lane * 2 + half) * N);
+                *factor = V::factor_times(token, words, &step);
             }
             factors
         }

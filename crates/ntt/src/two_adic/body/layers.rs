@@ -4,6 +4,8 @@
     reason = "rows and blocks of one buffer, reached with a stride"
 )]
 
+use lanework_arch::memory::prefetch;
+use lanework_field::KoalaBear;
 use lanework_field::koala::lanes::{Kernel, Lanes};
 
 use super::super::scalar::reversed;
@@ -271,9 +273,74 @@ macro_rules! for_radix {
     };
 }
 
+/// What a later visit will read, asked for a little at a time between the layers of this one: chunks
+/// of neighbours, a fixed distance apart.
+#[derive(Copy, Clone)]
+pub(super) struct Ahead {
+    first: *const u8,
+    log_chunk_bytes: u32,
+    distance_bytes: usize,
+    next: usize,
+    end: usize,
+    lines_per_step: usize,
+}
+
+impl Ahead {
+    /// The least that is fetched.
+    pub(super) const LINE_BYTES: usize = 64;
+
+    pub(super) const fn nothing() -> Self {
+        Self {
+            first: std::ptr::null(),
+            log_chunk_bytes: 0,
+            distance_bytes: 0,
+            next: 0,
+            end: 0,
+            lines_per_step: 0,
+        }
+    }
+
+    /// `chunks` chunks of 2^`log_chunk` elements, 2^`log_distance` elements apart, to be asked for in
+    /// `steps` steps.
+    pub(super) fn new(
+        first: *const KoalaBear,
+        log_chunk: u32,
+        log_distance: u32,
+        chunks: usize,
+        steps: usize,
+    ) -> Self {
+        let chunk_bytes = (size_of::<KoalaBear>() << log_chunk).max(Self::LINE_BYTES);
+        let end = chunks * chunk_bytes;
+        Self {
+            first: first.cast(),
+            log_chunk_bytes: chunk_bytes.ilog2(),
+            distance_bytes: size_of::<KoalaBear>() << log_distance,
+            next: 0,
+            end,
+            lines_per_step: (end / Self::LINE_BYTES).div_ceil(steps.max(1)),
+        }
+    }
+
+    #[inline(always)]
+    fn step(&mut self) {
+        for _ in 0..self.lines_per_step {
+            if self.next == self.end {
+                return;
+            }
+            let (chunk, place) = (
+                self.next >> self.log_chunk_bytes,
+                self.next & ((1 << self.log_chunk_bytes) - 1),
+            );
+            let offset = chunk * self.distance_bytes + place;
+            prefetch::read_later(self.first.wrapping_add(offset));
+            self.next += Self::LINE_BYTES;
+        }
+    }
+}
+
 /// Layers of cells in natural order, in place: those from `done` on, log2 N of them. The cells are
 /// block `block` of the layer `level` of the whole transform.
-pub(super) struct NaturalVisit<V: Vector, const N: usize> {
+pub(super) struct NaturalVisit<'a, V: Vector, const N: usize> {
     pub(super) token: V::Token,
     pub(super) cells: *mut V::Cell,
     pub(super) row: Row,
@@ -281,9 +348,10 @@ pub(super) struct NaturalVisit<V: Vector, const N: usize> {
     pub(super) constants: *const V::Twiddle,
     pub(super) level: u32,
     pub(super) block: usize,
+    pub(super) ahead: &'a mut Ahead,
 }
 
-impl<V: Vector, const N: usize> Kernel for NaturalVisit<V, N> {
+impl<V: Vector, const N: usize> Kernel for NaturalVisit<'_, V, N> {
     type Output = ();
 
     #[inline(always)]
@@ -296,7 +364,9 @@ impl<V: Vector, const N: usize> Kernel for NaturalVisit<V, N> {
             constants,
             level,
             block,
+            ahead,
         } = self;
+        let mut next = *ahead;
         let log_stride = row.log_len - done - N.ilog2();
         for k in 0..1 << done {
             // SAFETY: bounds: whoever makes a visit says that it has the cells of the row and the
@@ -307,11 +377,13 @@ impl<V: Vector, const N: usize> Kernel for NaturalVisit<V, N> {
                 for z in 0..1 << log_stride {
                     let cells = cells.add(row.place(((k * N) << log_stride) + z) * V::LEN);
                     let mut v = load::<V, N>(token, cells, row.stride(log_stride));
+                    next.step();
                     layers(&mut v, &c);
                     store(&v, cells, row.stride(log_stride));
                 }
             }
         }
+        *ahead = next;
     }
 }
 
@@ -353,4 +425,24 @@ impl<V: Vector, const N: usize> Kernel for ReversedVisit<V, N> {
     }
 }
 
-pub(super) use for_radix;
+/// Evaluates an expression for the number of lanes of a vector, as a constant to count with.
+macro_rules! for_lanes {
+    ($log_len:expr, $n:ident => $visit:expr) => {
+        match $log_len {
+            2 => {
+                const $n: usize = 4;
+                $visit
+            }
+            3 => {
+                const $n: usize = 8;
+                $visit
+            }
+            _ => {
+                const $n: usize = 16;
+                $visit
+            }
+        }
+    };
+}
+
+pub(super) use {for_lanes, for_radix};

@@ -10,7 +10,7 @@ use lanework_field::koala::lanes::Kernel;
 use super::super::table::Sums;
 use super::super::vector::Vector;
 use super::front::Front;
-use super::layers::{Reversed, transpose};
+use super::layers::{Reversed, for_lanes, transpose};
 use super::memory::Working;
 use crate::plan::Passes;
 
@@ -52,35 +52,10 @@ impl<V: Vector> Transformer<V> {
             for row in 0..1 << front.passes.log_wide {
                 front.row_layers(row, work, working);
                 let cells = working.cells;
-                match V::LOG_LEN {
-                    2 => V::run(
-                        front.token,
-                        Leave::<V, 4> {
-                            front,
-                            row,
-                            cells,
-                            values,
-                        },
-                    ),
-                    3 => V::run(
-                        front.token,
-                        Leave::<V, 8> {
-                            front,
-                            row,
-                            cells,
-                            values,
-                        },
-                    ),
-                    _ => V::run(
-                        front.token,
-                        Leave::<V, 16> {
-                            front,
-                            row,
-                            cells,
-                            values,
-                        },
-                    ),
-                }
+                for_lanes!(V::LOG_LEN, N => V::run(
+                    front.token,
+                    Leave::<V, N> { front, row, cells, values },
+                ));
             }
         }
     }
