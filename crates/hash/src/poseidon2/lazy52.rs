@@ -42,8 +42,12 @@ use super::spec::{DIAGONAL_16, DIAGONAL_24};
 
 /// Expands `$body` for each constant index `$index` below `$count`, at most 24.
 ///
-/// Lanes must have indices known at compile time: a loop over them would go through memory.
+/// Lanes must have indices known at compile time: a loop over them would go through memory. Bodies
+/// that are large should not be there for indices that do not occur, so a literal 2 makes just two.
 macro_rules! for_each_lane {
+    (2, $index:ident, $body:block) => {
+        for_each_lane!(@ 2, $index, $body; 0 1)
+    };
     ($count:expr, $index:ident, $body:block) => {
         for_each_lane!(@ $count, $index, $body;
             0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23)
@@ -98,6 +102,12 @@ impl Multiplier {
 pub(super) trait Words: Copy {
     /// The proof that the instructions exist.
     type Token: Copy;
+
+    /// Has what makes this word come before what makes the words that pass through here later.
+    #[inline(always)]
+    fn in_order(self) -> Self {
+        self
+    }
 
     /// `value` in every lane.
     fn constant(token: Self::Token, value: &u64) -> Self;
@@ -409,7 +419,9 @@ fn full_rounds<T: Words, const WIDTH: usize>(
     for accumulators in rounds {
         for_each_lane!(WIDTH, LANE, {
             let accumulator = T::constant(token, &accumulators[LANE]);
-            state[LANE] = accumulator.add_cube(token, state[LANE]);
+            let cube = accumulator.add_cube(token, state[LANE]);
+            // Of many cubes, compilers put off the ends, with more words waiting than registers.
+            state[LANE] = if WIDTH > 16 { cube.in_order() } else { cube };
         });
         external_layer(token, state);
     }

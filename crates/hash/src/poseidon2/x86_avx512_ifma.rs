@@ -17,6 +17,7 @@
     reason = "every import is a vector type or instruction"
 )]
 
+use core::arch::asm;
 use core::arch::x86_64::*;
 
 use lanework_arch::Avx512Ifma;
@@ -44,18 +45,57 @@ const GROUPS: usize = 4;
 #[repr(transparent)]
 struct V(__m512i);
 
-/// `acc + lo52(x * y)`.
-#[inline(always)]
-fn low(acc: __m512i, x: __m512i, y: __m512i) -> __m512i {
-    // SAFETY: feature: called on the contents of `V` only, which exist where the token did.
-    unsafe { _mm512_madd52lo_epu64(acc, x, y) }
+// The steps are functions of their own, to be inlined by the optimiser: without one, the frame of a
+// permutation that holds every intermediate result of every step would not fit a stack.
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn splat(value: u64) -> __m512i {
+    _mm512_set1_epi64(value as i64)
 }
 
-/// `acc + hi52(x * y)`.
-#[inline(always)]
-fn high(acc: __m512i, x: __m512i, y: __m512i) -> __m512i {
-    // SAFETY: feature: called on the contents of `V` only, which exist where the token did.
-    unsafe { _mm512_madd52hi_epu64(acc, x, y) }
+/// `acc + x * factor`.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn add_multiple(acc: __m512i, x: __m512i, factor: u64) -> __m512i {
+    _mm512_madd52lo_epu64(acc, x, splat(factor))
+}
+
+/// See [`Words::add_cube`].
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn add_cube(acc: __m512i, x: __m512i) -> __m512i {
+    let (low, high) = (_mm512_madd52lo_epu64, _mm512_madd52hi_epu64);
+    let (zero, p) = (_mm512_setzero_si512(), splat(u64::from(P)));
+    let m = low(zero, x, splat(MINUS_INVERSE_P));
+    let square = high(high(splat(1), x, x), low(zero, x, m), p);
+    high(high(acc, square, x), low(zero, square, m), p)
+}
+
+/// See [`Words::add_product`].
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn add_product(acc: __m512i, x: __m512i, multiplier: &Multiplier) -> __m512i {
+    let quotient = _mm512_madd52hi_epu64(_mm512_setzero_si512(), x, splat(multiplier.quotient));
+    let product = _mm512_madd52lo_epu64(acc, x, splat(multiplier.value));
+    _mm512_madd52lo_epu64(product, quotient, splat(MINUS_P))
+}
+
+/// See [`Words::reduce`].
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn reduce(x: __m512i) -> __m512i {
+    let quotient = _mm512_madd52hi_epu64(_mm512_setzero_si512(), x, splat(RECIPROCAL));
+    _mm512_madd52lo_epu64(x, quotient, splat(MINUS_P))
+}
+
+/// See [`Words::in_order`].
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn in_order(mut x: __m512i) -> __m512i {
+    // SAFETY: there are no instructions.
+    unsafe { asm!("/* {} */", inout(zmm_reg) x, options(nomem, nostack, preserves_flags)) };
+    x
 }
 
 impl Words for V {
@@ -64,7 +104,7 @@ impl Words for V {
     #[inline(always)]
     fn constant(_: Avx512Ifma, value: &u64) -> Self {
         // SAFETY: feature: the token.
-        Self(unsafe { _mm512_set1_epi64(*value as i64) })
+        Self(unsafe { splat(*value) })
     }
 
     #[inline(always)]
@@ -80,32 +120,33 @@ impl Words for V {
     }
 
     #[inline(always)]
-    fn add_multiple(self, token: Avx512Ifma, x: Self, factor: &u64) -> Self {
-        Self(low(self.0, x.0, Self::constant(token, factor).0))
+    fn add_multiple(self, _: Avx512Ifma, x: Self, factor: &u64) -> Self {
+        // SAFETY: feature: the token.
+        Self(unsafe { add_multiple(self.0, x.0, *factor) })
     }
 
     #[inline(always)]
-    fn add_cube(self, token: Avx512Ifma, x: Self) -> Self {
-        let constant = |value: &u64| Self::constant(token, value).0;
-        let (x, zero, p) = (x.0, constant(&0), constant(&u64::from(P)));
-        let m = low(zero, x, constant(&MINUS_INVERSE_P));
-        let square = high(high(constant(&1), x, x), low(zero, x, m), p);
-        Self(high(high(self.0, square, x), low(zero, square, m), p))
+    fn add_cube(self, _: Avx512Ifma, x: Self) -> Self {
+        // SAFETY: feature: the token.
+        Self(unsafe { add_cube(self.0, x.0) })
     }
 
     #[inline(always)]
-    fn add_product(self, token: Avx512Ifma, x: Self, multiplier: &Multiplier) -> Self {
-        let constant = |value: &u64| Self::constant(token, value).0;
-        let quotient = high(constant(&0), x.0, constant(&multiplier.quotient));
-        let product = low(self.0, x.0, constant(&multiplier.value));
-        Self(low(product, quotient, constant(&MINUS_P)))
+    fn add_product(self, _: Avx512Ifma, x: Self, multiplier: &Multiplier) -> Self {
+        // SAFETY: feature: the token.
+        Self(unsafe { add_product(self.0, x.0, multiplier) })
     }
 
     #[inline(always)]
-    fn reduce(self, token: Avx512Ifma) -> Self {
-        let constant = |value: &u64| Self::constant(token, value).0;
-        let quotient = high(constant(&0), self.0, constant(&RECIPROCAL));
-        Self(low(self.0, quotient, constant(&MINUS_P)))
+    fn reduce(self, _: Avx512Ifma) -> Self {
+        // SAFETY: feature: the token.
+        Self(unsafe { reduce(self.0) })
+    }
+
+    #[inline(always)]
+    fn in_order(self) -> Self {
+        // SAFETY: feature: a `V` exists only where the token did.
+        Self(unsafe { in_order(self.0) })
     }
 }
 
