@@ -132,12 +132,15 @@ fn threads(text: &str) -> Result<NonZero<usize>, String> {
         .ok_or_else(|| format!("not a number from 1 to {THREADS_MAX}"))
 }
 
+const ISA: &str = "The instruction set, at most what the CPU has: portable, neon, avx2, avx512, or with \
+                   features left out, as in avx512,-ifma [env: LANEWORK_ISA, if not empty] [default: \
+                   the widest]";
+
 /// Arguments of every command.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// The instruction set, at most what the CPU has: portable, neon, avx2, avx512, or with features
-    /// left out, as in avx512,-ifma [env: LANEWORK_ISA, if not empty] [default: the widest]
-    #[arg(long)]
+    /// The instruction set as text, if the argument is given.
+    #[arg(long, help = ISA)]
     pub(crate) isa: Option<String>,
 
     /// Threads, at most 1024 [default: all that this process may use]

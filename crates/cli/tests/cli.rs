@@ -664,7 +664,6 @@ fn arguments_that_do_not_fit_together() {
     let files = Files::new();
     let table = files.write("t.csv", Cells::new(4, 2).csv());
     let bin = files.write("t.bin", Cells::new(4, 2).bin());
-    let synthetic = ["commit", "--synthetic", "lineth:1"];
     for (arguments, parts) in [
         (&["commit"][..], &["INPUT"][..]),
         (&["frobnicate"], &["frobnicate"]),
@@ -719,7 +718,21 @@ fn arguments_that_do_not_fit_together() {
             &["commit", &files.write("table", "")],
             &["table", "hint: .npy, .csv and .bin"],
         ),
-        (&[&synthetic[..], &["--rows", "4"]].concat(), &["--columns"]),
+    ] {
+        refused(arguments, parts);
+    }
+}
+
+#[test]
+fn generators_and_shapes_that_are_refused() {
+    let files = Files::new();
+    let table = files.write("t.csv", Cells::new(4, 2).csv());
+    let synthetic = ["commit", "--synthetic", "lineth:1"];
+    for (arguments, parts) in [
+        (
+            &[&synthetic[..], &["--rows", "4"]].concat()[..],
+            &["--columns"][..],
+        ),
         (
             &[&synthetic[..], &["--rows", "12", "--columns", "1"]].concat(),
             &["12", "power of two", "hint: the nearest are 8 and 16"],
