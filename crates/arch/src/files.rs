@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum Error {
     /// The system does not open it.
-    #[error("cannot open {}: {reason}", path.display())]
+    #[error("cannot open {}: {reason}", printable(path))]
     Open {
         /// The file.
         path: PathBuf,
@@ -21,7 +21,7 @@ pub enum Error {
         reason: io::Error,
     },
     /// It is a folder, a pipe or a device, which have no positions to read at.
-    #[error("not a regular file: {}", path.display())]
+    #[error("not a regular file: {}", printable(path))]
     NotRegular {
         /// What it is called.
         path: PathBuf,
@@ -29,7 +29,7 @@ pub enum Error {
     /// It ends before the bytes asked for.
     #[error(
         "{} is too short: expected {expected} bytes at offset {offset}, got {got}",
-        path.display()
+        printable(path)
     )]
     Truncated {
         /// The file.
@@ -42,7 +42,7 @@ pub enum Error {
         got: usize,
     },
     /// The system does not read it.
-    #[error("cannot read {} at offset {offset}: {reason}", path.display())]
+    #[error("cannot read {} at offset {offset}: {reason}", printable(path))]
     Read {
         /// The file.
         path: PathBuf,
@@ -51,6 +51,26 @@ pub enum Error {
         /// What the system said.
         reason: io::Error,
     },
+}
+
+/// The path as messages show it: on one line, with control characters escaped, so that no file name
+/// can steer a terminal.
+///
+/// ```
+/// use lanework_arch::files::printable;
+///
+/// assert_eq!(printable("red\u{1b}[31m.csv".as_ref()), "red\\u{1b}[31m.csv");
+/// ```
+pub fn printable(path: &Path) -> String {
+    let mut text = String::new();
+    for character in path.to_string_lossy().chars() {
+        if character.is_control() {
+            text.extend(character.escape_default());
+        } else {
+            text.push(character);
+        }
+    }
+    text
 }
 
 /// A regular file to read at any position, from any number of threads.
@@ -86,15 +106,17 @@ impl PositionedFile {
     /// [`Error::Open`], or [`Error::NotRegular`] for what has no positions.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
         let path = path.into();
-        // Before opening, since opening a pipe waits for its writer.
+        // Before opening, since opening a device may do something, and a pipe may wait for its writer.
         match fs::metadata(&path) {
             Err(reason) => return Err(Error::Open { path, reason }),
             Ok(metadata) if !metadata.is_file() => return Err(Error::NotRegular { path }),
             Ok(_) => {}
         }
-        let opened = File::open(&path).and_then(|file| Ok((file.metadata()?, file)));
+        let opened = open_at_once(&path).and_then(|file| Ok((file.metadata()?, file)));
         match opened {
             Err(reason) => Err(Error::Open { path, reason }),
+            // The name was given to something else in between.
+            Ok((metadata, _)) if !metadata.is_file() => Err(Error::NotRegular { path }),
             Ok((metadata, file)) => Ok(Self {
                 path,
                 handle: Handle::new(file),
@@ -163,6 +185,18 @@ impl PositionedFile {
             buffer,
         }
     }
+}
+
+/// Opens a file for reading, and where the system can, without waiting for the writer of a pipe.
+fn open_at_once(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    }
+    options.open(path)
 }
 
 /// The parts of a range of a file, see [`PositionedFile::chunks`].
@@ -397,6 +431,45 @@ mod tests {
             assert_eq!(part, same);
         });
         assert_eq!(target, content);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_pipe_is_refused_without_waiting_for_its_writer() {
+        use std::os::unix::ffi::OsStrExt;
+
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+        let temporary = Temporary::new("pipe", &[]);
+        fs::remove_file(&temporary.0).unwrap();
+        let name = temporary.0.as_os_str().as_bytes();
+        mknodat(CWD, name, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        let error = PositionedFile::open(&temporary.0).unwrap_err();
+        assert!(matches!(error, Error::NotRegular { .. }), "{error}");
+        // Also when the pipe takes the place of a file that has been looked at.
+        assert!(
+            !open_at_once(&temporary.0)
+                .unwrap()
+                .metadata()
+                .unwrap()
+                .is_file()
+        );
+    }
+
+    #[test]
+    fn names_are_printable() {
+        for (name, shown) in [
+            ("a/b c'\"\\é.csv", "a/b c'\"\\é.csv"),
+            ("a\nhint: b", "a\\nhint: b"),
+            ("\u{1b}[31m\u{9b}\u{7f}", "\\u{1b}[31m\\u{9b}\\u{7f}"),
+        ] {
+            assert_eq!(printable(name.as_ref()), shown);
+        }
+        let missing = PositionedFile::open("no/\u{1b}[31m").unwrap_err();
+        assert!(
+            missing.to_string().contains("no/\\u{1b}[31m: "),
+            "{missing}"
+        );
     }
 
     #[test]

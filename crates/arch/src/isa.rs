@@ -191,7 +191,7 @@ impl Features {
 pub enum ChoiceError {
     /// No bundle has this name.
     #[error(
-        "unknown instruction set: {name}\nhint: this machine has {}",
+        "unknown instruction set: {name:?}\nhint: this machine has {}",
         Choice::available_text()
     )]
     UnknownIsa {
@@ -209,8 +209,8 @@ pub enum ChoiceError {
     },
     /// A mask entry is not of the form `-feature`, or names a feature the bundle does not have.
     #[error(
-        "unknown feature mask for {isa}: {mask}\nhint: write {isa},-NAME with NAME one of: {}",
-        names(isa.features())
+        "unknown feature mask for {isa}: {mask:?}\nhint: {}",
+        mask_hint(*isa)
     )]
     UnknownMask {
         /// The bundle asked for.
@@ -229,12 +229,12 @@ pub enum ChoiceError {
     },
 }
 
-fn names(features: Features) -> String {
-    let names: Vec<_> = features.iter().map(Feature::name).collect();
+fn mask_hint(isa: Isa) -> String {
+    let names: Vec<_> = isa.features().iter().map(Feature::name).collect();
     if names.is_empty() {
-        "(none)".into()
+        format!("{isa} has no features to leave out: write {isa} alone")
     } else {
-        names.join(", ")
+        format!("write {isa},-NAME with NAME one of: {}", names.join(", "))
     }
 }
 
@@ -443,6 +443,14 @@ mod tests {
             let error = text.parse::<Choice>().expect_err(text);
             assert!(error.to_string().contains("hint:"), "{error}");
         }
+        let error = "portable,-x".parse::<Choice>().expect_err("no such mask");
+        assert_eq!(
+            error.to_string(),
+            "unknown feature mask for portable: \"-x\"\n\
+             hint: portable has no features to leave out: write portable alone"
+        );
+        let error = "\u{1b}[31m".parse::<Choice>().expect_err("no such set");
+        assert!(!error.to_string().contains('\u{1b}'), "{error}");
         for isa in Isa::ALL.into_iter().filter(|isa| !isa.detected()) {
             assert_eq!(
                 isa.name().parse::<Choice>(),

@@ -12,13 +12,17 @@ Examples:
   lanework commit trace.csv --rate 4 --format plonky3 --pad last
   lanework commit trace.bin --rows 65536 --columns 80 --memory consume --json
   lanework commit --synthetic lineth:1 --rows 4096 --columns 4096
-  lanework cpu";
+  lanework cpu
+  lanework cpu --json";
 
 const COMMIT_EXAMPLES: &str = "\
 INPUT is read by its extension:
-  .npy   one or two dimensions of u32, u64, i32 or i64, in either byte order, C or Fortran order
+  .npy   one or two dimensions of integers of 8 to 64 bits, signed or not, or bool, in either byte
+         order, C or Fortran order
   .csv   a line of column names, then a line of integers for each row
   .bin   little-endian u32, column after column, with --rows and --columns
+
+Messages count rows and columns from 0.
 
 Examples:
   lanework commit examples/trace.npy
@@ -28,6 +32,15 @@ Examples:
   lanework commit trace.npy --isa avx512,-ifma --threads 1
 
 Exit status: 0 done, 2 an error.";
+
+const CPU_EXAMPLES: &str = "\
+Features that no kernel uses make no difference; leaving out one that a kernel uses, as in
+--isa avx512,-ifma, chooses another kernel with the same results.
+
+Examples:
+  lanework cpu
+  lanework cpu --json          one object: cpu, threads, caches, isa, isas, kernels
+  lanework cpu --isa portable  what would run with a lower choice";
 
 /// Commitments to tables of KoalaBear columns, at full speed on every CPU.
 #[derive(Debug, Parser)]
@@ -80,7 +93,8 @@ pub(crate) struct Commit {
     #[arg(long, value_enum, default_value_t = Scheme::Fri)]
     pub(crate) scheme: Scheme,
 
-    /// Inverse rate: the length of a codeword over the length of a column
+    /// The inverse of the rate, code length ÷ message length: how many times as long as a column its
+    /// codeword is
     #[arg(long, value_enum, default_value_t = Rate::Two)]
     pub(crate) rate: Rate,
 
@@ -102,6 +116,7 @@ pub(crate) struct Commit {
 
 /// Show what runs on this machine and why: instruction sets, kernels, caches, threads.
 #[derive(Debug, Args)]
+#[command(after_help = CPU_EXAMPLES)]
 pub(crate) struct Cpu {
     #[command(flatten)]
     pub(crate) common: Common,
@@ -117,12 +132,15 @@ fn threads(text: &str) -> Result<NonZero<usize>, String> {
         .ok_or_else(|| format!("not a number from 1 to {THREADS_MAX}"))
 }
 
+const ISA: &str = "The instruction set, at most what the CPU has: portable, neon, avx2, avx512, or with \
+                   features left out, as in avx512,-ifma [env: LANEWORK_ISA, if not empty] [default: \
+                   the widest]";
+
 /// Arguments of every command.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// The instruction set, at most what the CPU has: portable, neon, avx2, avx512, or with features
-    /// left out, as in avx512,-ifma [default: the widest]
-    #[arg(long, env = "LANEWORK_ISA", hide_env_values = true)]
+    /// The instruction set as text, if the argument is given.
+    #[arg(long, help = ISA)]
     pub(crate) isa: Option<String>,
 
     /// Threads, at most 1024 [default: all that this process may use]

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use lanework::arch::files::PositionedFile;
+use lanework::arch::files::{PositionedFile, printable};
 use lanework::arch::memory::{Pages, Slab};
 use lanework::fri::synthetic::Generator;
 use lanework::fri::{self, Committer, Format, MemoryMode, Params, Sponge, Table};
 use lanework_cli::input::{self, Input, Pad, Shape, Unfit};
 use serde::Serialize;
 
+use crate::kernels::Kernels;
 use crate::{args, output};
 use progress::Progress;
 
@@ -107,6 +108,7 @@ pub(crate) fn run(arguments: args::Commit) -> anyhow::Result<()> {
         log_inv_rate,
         read,
         total: start.elapsed(),
+        kernels: Kernels::of(committer.params(), shape.log_rows)?,
         report,
     };
     output::print(&match request.report {
@@ -189,7 +191,10 @@ impl Request {
                     .zip(columns)
                     .context("--rows and --columns are missing")?;
                 if !rows.is_power_of_two() {
-                    bail!("--rows {rows} is not a power of two");
+                    bail!(
+                        "--rows {rows} is not a power of two\nhint: {}",
+                        nearest_powers_of_two(rows)
+                    );
                 }
                 if columns == 0 {
                     bail!("--columns 0 leaves nothing to commit to");
@@ -224,22 +229,35 @@ impl FileFormat {
             Some("csv") => Self::Csv,
             Some("bin") => {
                 let (rows, columns) = rows.zip(columns).with_context(|| {
-                    format!("{}: a .bin file needs --rows and --columns", path.display())
+                    format!(
+                        "{}: a .bin file needs --rows and --columns\nhint: it has no header that would \
+                         tell; rows times columns is its size divided by 4",
+                        printable(path)
+                    )
                 })?;
                 return Ok(Self::Bin(Shape { rows, columns }));
             }
             _ => bail!(
                 "{}: unknown kind of file\nhint: .npy, .csv and .bin are read",
-                path.display()
+                printable(path)
             ),
         };
         if rows.is_some() || columns.is_some() {
             bail!(
                 "{}: --rows and --columns are for .bin files and --synthetic; this file tells its own",
-                path.display()
+                printable(path)
             );
         }
         Ok(format)
+    }
+}
+
+/// The powers of two around `rows`, in words.
+fn nearest_powers_of_two(rows: usize) -> String {
+    match (rows.checked_ilog2(), rows.checked_next_power_of_two()) {
+        (Some(log), Some(above)) => format!("the nearest are {} and {above}", 1_usize << log),
+        (Some(log), None) => format!("the nearest is {}", 1_usize << log),
+        (None, _) => "the least is 1".to_owned(),
     }
 }
 
@@ -274,7 +292,7 @@ fn read_file(
     let named = |error: input::Error| match error {
         // These name the file themselves.
         input::Error::File(error) => anyhow::Error::new(error),
-        other => anyhow::Error::new(other).context(path.display().to_string()),
+        other => anyhow::Error::new(other).context(printable(path)),
     };
     let file = PositionedFile::open(path)?;
     let bytes = file.len();
@@ -286,7 +304,7 @@ fn read_file(
     .map_err(named)?;
     let Shape { rows, columns } = input.shape();
     let height = input::padded_rows(rows, pad).map_err(named)?;
-    check_length(height, log_inv_rate).with_context(|| path.display().to_string())?;
+    check_length(height, log_inv_rate).with_context(|| printable(path))?;
     let padded = Shape {
         rows: height,
         columns,
@@ -317,6 +335,7 @@ struct Done {
     log_inv_rate: u32,
     read: Duration,
     total: Duration,
+    kernels: Kernels,
     report: fri::Report,
 }
 
@@ -331,6 +350,7 @@ struct Json {
     log_inv_rate: u32,
     root: [u32; 8],
     isa: String,
+    kernels: Kernels,
     threads: usize,
     memory: &'static str,
     ms: Millis,
@@ -369,6 +389,7 @@ impl Done {
             log_inv_rate: self.log_inv_rate,
             root: self.root,
             isa: self.report.choice.to_string(),
+            kernels: self.kernels,
             threads: self.report.threads.get(),
             memory: self.report.memory.name(),
             ms: Millis {
@@ -395,6 +416,7 @@ impl Done {
             .unwrap_or_default();
         let report = &self.report;
         let threads = report.threads.get();
+        let Kernels { encode, hash } = self.kernels;
         let mut facts = vec![
             ("root", format!("{:?}", self.root)),
             ("table", format!("{rows} rows x {columns} columns{padded}")),
@@ -415,6 +437,7 @@ impl Done {
                     if threads == 1 { "" } else { "s" }
                 ),
             ),
+            ("kernels", format!("encode {encode}, hash {hash}")),
         ];
         let peak = report
             .peak_rss_bytes

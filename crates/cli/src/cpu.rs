@@ -1,18 +1,11 @@
 //! `lanework cpu`: what will run on this machine, and why.
 
-use lanework::arch::cpu::{Caches, Cpu};
+use lanework::arch::cpu::Cpu;
 use lanework::arch::threads::Threads;
 use lanework::arch::{Choice, Feature, Isa};
-use lanework::field::KoalaBear;
-use lanework::hash::{Poseidon2, RoundConstants};
-use lanework::ntt::LdePlan;
 use serde::Serialize;
 
-use crate::{args, output};
-
-/// A shape in the middle of what provers commit to; the kernel does not depend on it once vectors
-/// can be filled.
-const LOG_ROWS: u32 = 16;
+use crate::{args, kernels, output};
 
 /// Runs the command.
 pub(crate) fn run(arguments: &args::Cpu) -> anyhow::Result<()> {
@@ -55,13 +48,16 @@ struct Bundle {
     name: &'static str,
     available: bool,
     features: Vec<&'static str>,
+    /// Those that some kernel uses.
+    used_features: Vec<&'static str>,
 }
 
 /// What runs for one family of kernels.
 #[derive(Serialize)]
 struct Chosen {
     family: &'static str,
-    kernel: String,
+    kernel: &'static str,
+    used_features: Vec<&'static str>,
     why: String,
 }
 
@@ -76,14 +72,7 @@ impl Machine {
             ..
         } = Cpu::detect();
         let threads = common.threads.unwrap_or_else(|| Threads::current().count());
-        let isas = Isa::ALL.map(|isa| {
-            let features = Choice::of(isa).map(Choice::features).unwrap_or_default();
-            Bundle {
-                name: isa.name(),
-                available: isa.detected(),
-                features: features.iter().map(Feature::name).collect(),
-            }
-        });
+        let isas: anyhow::Result<_> = Isa::ALL.into_iter().map(Bundle::detect).collect();
         Ok(Self {
             cpu: brand,
             logical_cpus: logical_cpus.get(),
@@ -100,8 +89,8 @@ impl Machine {
             } else {
                 "lowered by --isa or LANEWORK_ISA"
             },
-            isas: isas.into(),
-            kernels: kernels(choice, caches)?,
+            isas: isas?,
+            kernels: chosen(choice)?,
         })
     }
 
@@ -131,10 +120,14 @@ impl Machine {
             .iter()
             .map(|bundle| {
                 let available = if bundle.available { "yes" } else { "no" };
+                let used = &bundle.used_features;
+                let mut unused = bundle.features.clone();
+                unused.retain(|feature| !used.contains(feature));
                 [
                     bundle.name.to_owned(),
                     available.to_owned(),
-                    bundle.features.join(" "),
+                    used.join(" "),
+                    unused.join(" "),
                 ]
             })
             .collect();
@@ -144,34 +137,64 @@ impl Machine {
             .map(|kernel| {
                 [
                     kernel.family.to_owned(),
-                    kernel.kernel.clone(),
+                    kernel.kernel.to_owned(),
+                    kernel.used_features.join(" "),
                     kernel.why.clone(),
                 ]
             })
             .collect();
         format!(
             "{facts}\n{}\n{}",
-            output::table(["instruction set", "here", "features"], 3, &isas),
-            output::table(["kernels", "chosen", "why"], 3, &kernels)
+            output::table(
+                ["instruction set", "here", "features used", "not used"],
+                4,
+                &isas
+            ),
+            output::table(["kernels", "chosen", "features", "why"], 4, &kernels)
         )
     }
 }
 
+impl Bundle {
+    fn detect(isa: Isa) -> anyhow::Result<Self> {
+        let choice = Choice::of(isa);
+        let features = choice.map(Choice::features).unwrap_or_default();
+        let kernels = choice.map_or_else(|| Ok(Vec::new()), chosen)?;
+        let used = |name: &&str| {
+            let mut kernels = kernels.iter();
+            kernels.any(|kernel| kernel.used_features.contains(name))
+        };
+        let features: Vec<_> = features.iter().map(Feature::name).collect();
+        Ok(Self {
+            name: isa.name(),
+            available: isa.detected(),
+            used_features: features.iter().copied().filter(used).collect(),
+            features,
+        })
+    }
+}
+
 /// The kernels that a commitment with `choice` runs.
-fn kernels(choice: Choice, caches: Caches) -> anyhow::Result<Vec<Chosen>> {
-    let narrow = Poseidon2::<16>::new(&RoundConstants::<16>::plonky3_default(), choice);
-    let wide = Poseidon2::<24>::new(&RoundConstants::<24>::plonky3_default(), choice);
-    let plan = LdePlan::new(LOG_ROWS, 1, KoalaBear::GENERATOR, choice, caches)?;
-    let kernel = |family, name: &str| Chosen {
-        family,
-        kernel: name.to_owned(),
-        why: why(name, choice),
-    };
-    Ok(vec![
-        kernel("poseidon2 width 16", narrow.kernel()),
-        kernel("poseidon2 width 24", wide.kernel()),
-        kernel("reed-solomon encoding", plan.kernel()),
-    ])
+fn chosen(choice: Choice) -> anyhow::Result<Vec<Chosen>> {
+    let mut all: Vec<_> = kernels::families(choice)?
+        .into_iter()
+        .map(|(family, kernel)| Chosen {
+            family,
+            kernel,
+            used_features: Vec::new(),
+            why: why(kernel, choice),
+        })
+        .collect();
+    // A kernel uses the features without which it is another one.
+    for feature in choice.features().iter() {
+        let without = kernels::families(choice.without(feature))?;
+        for (chosen, (_, kernel)) in all.iter_mut().zip(without) {
+            if chosen.kernel != kernel {
+                chosen.used_features.push(feature.name());
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// Why a kernel of this name is the one for `choice`.

@@ -18,6 +18,7 @@
 //! assert_eq!(cells, [1, 3, 2, 4].map(KoalaBear::new));
 //! # Ok::<(), lanework_cli::input::Error>(())
 //! ```
+#![forbid(unsafe_code)]
 
 pub mod input;
 

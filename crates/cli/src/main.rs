@@ -1,10 +1,11 @@
 //! The `lanework` command line.
-#![forbid(unsafe_code)]
 
 mod args;
 mod commit;
 mod cpu;
+mod kernels;
 mod output;
+mod stdout;
 
 use std::process::ExitCode;
 
@@ -29,7 +30,10 @@ fn main() -> ExitCode {
         {
             return finish(output::print(&error.render().to_string()));
         }
-        Err(error) => error.exit(),
+        Err(error) => {
+            output::complain(&error.render().to_string());
+            return ExitCode::from(ERROR);
+        }
     };
     finish(match arguments.command {
         Command::Commit(arguments) => commit::run(arguments),
@@ -41,18 +45,23 @@ fn finish(result: anyhow::Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            output::complain(&error);
+            output::complain(&format!("error: {error:#}\n"));
             ExitCode::from(ERROR)
         }
     }
 }
 
 impl args::Common {
-    /// The instruction set to use. An empty `LANEWORK_ISA` is one that is not set.
+    /// The instruction set to use: that of `--isa`, else of `LANEWORK_ISA`, where empty text is as good
+    /// as none, else the widest.
     fn choice(&self) -> anyhow::Result<Choice> {
-        match self.isa.as_deref().map(str::trim) {
-            None | Some("") => Ok(Choice::best()),
-            Some(text) => text.parse().context("--isa (or LANEWORK_ISA)"),
+        if let Some(text) = &self.isa {
+            return text.parse().context("--isa");
+        }
+        let text = std::env::var_os("LANEWORK_ISA").unwrap_or_default();
+        match text.to_string_lossy().trim() {
+            "" => Ok(Choice::best()),
+            text => text.parse().context("LANEWORK_ISA"),
         }
     }
 }

@@ -3,13 +3,18 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
+
+use crate::stdout;
 
 /// Prints to standard output. A reader that has closed its end, such as `head`, is no error.
 ///
 /// # Errors
-/// If standard output does not take the text, as on a full disk.
+/// If standard output does not take the text, as on a full disk, or was closed from the start.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    if stdout::was_closed() {
+        bail!("cannot write to standard output: it is closed");
+    }
     let mut stdout = io::stdout().lock();
     match stdout
         .write_all(text.as_bytes())
@@ -20,10 +25,22 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Prints an error to standard error, the hint that may be in it on a line of its own.
-pub(crate) fn complain(error: &anyhow::Error) {
+/// Prints lines to standard error, control characters escaped: arguments may be part of them.
+pub(crate) fn complain(lines: &str) {
     // Nobody is left to tell if this fails.
-    drop(writeln!(io::stderr().lock(), "error: {error:#}"));
+    drop(io::stderr().lock().write_all(printable(lines).as_bytes()));
+}
+
+fn printable(lines: &str) -> String {
+    let mut text = String::new();
+    for character in lines.chars() {
+        if character.is_control() && character != '\n' {
+            text.extend(character.escape_default());
+        } else {
+            text.push(character);
+        }
+    }
+    text
 }
 
 /// Lines of a label and a text, aligned.
@@ -112,6 +129,14 @@ mod tests {
         ] {
             assert_eq!(bytes(value), text);
         }
+    }
+
+    #[test]
+    fn control_characters_are_escaped() {
+        assert_eq!(
+            printable("error: \u{1b}[31m\r\u{9b}\nhint: é\n"),
+            "error: \\u{1b}[31m\\r\\u{9b}\nhint: é\n"
+        );
     }
 
     #[test]

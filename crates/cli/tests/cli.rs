@@ -302,6 +302,25 @@ fn every_file_format_gives_the_same_root() {
         expected
     );
 
+    // Types too short for these cells.
+    for (most, descrs) in [
+        (1, &["|b1", "|u1", "|i1", "<u2"][..]),
+        (
+            127,
+            &["|u1", ">u1", "|i1", "<i1", "<u2", ">u2", "<i2", ">i2"],
+        ),
+    ] {
+        let mut small = cells.clone();
+        small.values.iter_mut().for_each(|value| *value &= most);
+        let expected = root(&commit(&[&files.write("t.csv", small.csv())]));
+        for descr in descrs {
+            for fortran in [false, true] {
+                let path = files.write("t.npy", small.npy(descr, fortran));
+                assert_eq!(root(&commit(&[&path])), expected, "{descr} {fortran}");
+            }
+        }
+    }
+
     // One dimension is one column.
     let column = Cells::new(8, 1);
     let expected = root(&commit(&[&files.write("c.csv", column.csv())]));
@@ -396,6 +415,7 @@ fn json_has_the_documented_fields() {
         "log_inv_rate",
         "root",
         "isa",
+        "kernels",
         "threads",
         "memory",
         "ms",
@@ -412,6 +432,14 @@ fn json_has_the_documented_fields() {
         (&12.into(), &20.into())
     );
     assert_eq!(json["log_inv_rate"], 1);
+    for phase in ["encode", "hash"] {
+        let cpu = output(lanework().args(["cpu", "--json"]));
+        let cpu: Value = serde_json::from_str(stdout(&cpu)).expect("one JSON object");
+        assert_eq!(
+            json["kernels"][phase], cpu["kernels"][0]["kernel"],
+            "{phase}"
+        );
+    }
     let ms = json["ms"].as_object().expect("an object");
     let keys: Vec<_> = ms.keys().map(String::as_str).collect();
     assert_eq!(keys, ["encode", "fused", "hash", "read", "total"]);
@@ -444,6 +472,7 @@ fn people_get_a_small_table() {
         "8 rows x 3 columns, padded from 5",
         "lineth, inverse rate 2, 16 rows",
         ", 1 thread\n",
+        "kernels  encode ",
         "keep: codewords 192 B",
         "phase",
         "million cells/s",
@@ -508,6 +537,25 @@ fn the_cpu_command_names_the_kernels() {
                 !isa.contains("-ifma") || !name.contains("ifma"),
                 "{isa}: {name}"
             );
+            let used = kernel["used_features"].to_string();
+            assert_eq!(
+                used.contains("ifma"),
+                name.contains("ifma"),
+                "{isa}: {used}"
+            );
+        }
+        for bundle in json["isas"].as_array().expect("an array") {
+            let list = |key: &str| bundle[key].as_array().expect("an array").clone();
+            let features = list("features");
+            assert!(
+                list("used_features")
+                    .iter()
+                    .all(|name| features.contains(name))
+            );
+            assert_eq!(
+                list("used_features").contains(&"ifma".into()),
+                features.contains(&"ifma".into())
+            );
         }
     }
 }
@@ -529,9 +577,17 @@ fn the_environment_names_the_instruction_set() {
     let json: Value =
         serde_json::from_str(stdout(&run("portable", &["--isa", &best]))).expect("JSON");
     assert_eq!(json["isa"], best.as_str());
-    let json: Value = serde_json::from_str(stdout(&run("", &[]))).expect("JSON");
-    assert_eq!(json["isa"], best.as_str());
-    assert_eq!(run("sse9", &[]).status.code(), Some(2));
+    for empty in ["", " "] {
+        let json: Value = serde_json::from_str(stdout(&run(empty, &[]))).expect("JSON");
+        assert_eq!(json["isa"], best.as_str());
+    }
+    let unknown = run("sse9", &[]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(
+        stderr(&unknown).contains("LANEWORK_ISA: "),
+        "{}",
+        stderr(&unknown)
+    );
 }
 
 #[test]
@@ -567,6 +623,25 @@ fn a_full_disk_is_an_error() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_closed_standard_output_is_an_error() {
+    for (redirection, status) in [(">&-", 2), (">/dev/null", 0), ("<>/dev/null 1<&0", 0)] {
+        for command in ["cpu", "--help"] {
+            let script = format!("exec \"$0\" {command} {redirection}");
+            let mut shell = Command::new("sh");
+            let output = output(shell.args(["-c", &script, env!("CARGO_BIN_EXE_lanework")]));
+            let message = stderr(&output);
+            assert_eq!(output.status.code(), Some(status), "{script}: {message}");
+            assert_eq!(
+                message.contains("standard output"),
+                status != 0,
+                "{script}: {message}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_reader_that_is_gone_is_no_error() {
     let mut command = lanework();
     let command = command
@@ -589,7 +664,6 @@ fn arguments_that_do_not_fit_together() {
     let files = Files::new();
     let table = files.write("t.csv", Cells::new(4, 2).csv());
     let bin = files.write("t.bin", Cells::new(4, 2).bin());
-    let synthetic = ["commit", "--synthetic", "lineth:1"];
     for (arguments, parts) in [
         (&["commit"][..], &["INPUT"][..]),
         (&["frobnicate"], &["frobnicate"]),
@@ -621,11 +695,21 @@ fn arguments_that_do_not_fit_together() {
         ),
         (
             &["commit", &table, "--isa", "portable,-ifma"],
-            &["-ifma", "hint:"],
+            &["-ifma", "hint: portable has no features"],
         ),
-        (&["cpu", "--isa", "avx9"], &["avx9"]),
-        (&["commit", &bin], &["--rows and --columns"]),
-        (&["commit", &bin, "--rows", "4"], &["--rows and --columns"]),
+        (&["cpu", "--isa", "avx9"], &["--isa: ", "avx9"]),
+        (
+            &["cpu", "--isa", ""],
+            &["--isa: ", "hint: this machine has", "portable"],
+        ),
+        (
+            &["commit", &bin],
+            &["t.bin: ", "--rows and --columns", "hint: ", "divided by 4"],
+        ),
+        (
+            &["commit", &bin, "--rows", "4"],
+            &["--rows and --columns", "hint: "],
+        ),
         (
             &["commit", &files.write("t.parquet", "")],
             &["t.parquet", "hint: .npy, .csv and .bin"],
@@ -634,14 +718,28 @@ fn arguments_that_do_not_fit_together() {
             &["commit", &files.write("table", "")],
             &["table", "hint: .npy, .csv and .bin"],
         ),
-        (&[&synthetic[..], &["--rows", "4"]].concat(), &["--columns"]),
+    ] {
+        refused(arguments, parts);
+    }
+}
+
+#[test]
+fn generators_and_shapes_that_are_refused() {
+    let files = Files::new();
+    let table = files.write("t.csv", Cells::new(4, 2).csv());
+    let synthetic = ["commit", "--synthetic", "lineth:1"];
+    for (arguments, parts) in [
+        (
+            &[&synthetic[..], &["--rows", "4"]].concat()[..],
+            &["--columns"][..],
+        ),
         (
             &[&synthetic[..], &["--rows", "12", "--columns", "1"]].concat(),
-            &["12", "power of two"],
+            &["12", "power of two", "hint: the nearest are 8 and 16"],
         ),
         (
             &[&synthetic[..], &["--rows", "0", "--columns", "1"]].concat(),
-            &["0", "power of two"],
+            &["0", "power of two", "hint: the least is 1"],
         ),
         (
             &[&synthetic[..], &["--rows", "4", "--columns", "0"]].concat(),
@@ -678,6 +776,31 @@ fn arguments_that_do_not_fit_together() {
     ] {
         refused(arguments, parts);
     }
+}
+
+#[test]
+fn messages_do_not_steer_the_terminal() {
+    let files = Files::new();
+    let cells = "a,\u{1b}[31mb\n1,\u{1b}[31m2\n";
+    for arguments in [
+        &["commit", "no\u{1b}[31m/such.csv"][..],
+        &["commit", "no\u{1b}[31m.kind"],
+        &["commit", "no\u{1b}[31m.bin"],
+        &["commit", &files.write("\u{1b}[31m.npy", "no array")],
+        &["commit", &files.write("\u{1b}[31m.csv", cells)],
+        &["commit", "--rate", "\u{1b}[31m"],
+        &["commit", "--synthetic", "\u{1b}[31m:1"],
+        &["cpu", "--isa", "\u{1b}[31m"],
+        &["cpu", "--isa", "portable,-\u{1b}[31m"],
+        &["\u{1b}[31m\u{7}\r"],
+    ] {
+        let message = output(lanework().args(arguments)).stderr;
+        let message = String::from_utf8(message).expect("UTF-8 messages");
+        let control = |c: char| c.is_control() && c != '\n';
+        assert!(!message.contains(control), "{arguments:?}: {message:?}");
+    }
+    // A line break in a name makes no line of its own.
+    refused(&["commit", "a\nhint: b.csv"], &["a\\nhint: b.csv"]);
 }
 
 #[test]
@@ -768,9 +891,16 @@ fn malformed_npy_files() {
     check(&[&good[..], b"x"].concat(), &["32 bytes", "33 bytes"]);
     check(
         &header("<f8", "False", "(4, 1)"),
-        &["<f8", "hint: u32, u64, i32 and i64"],
+        &["<f8", "hint: integers of 8 to 64 bits", "astype"],
     );
-    check(&header("<u4", "False", "(2, 2, 2)"), &["3 dimensions"]);
+    check(
+        &header("<u4", "False", "(2, 2, 2)"),
+        &[
+            "3 dimensions",
+            "hint: a table is (rows, columns)",
+            "reshape",
+        ],
+    );
     check(&header("<u4", "False", "()"), &["0 dimensions"]);
     check(&header("<u4", "False", "(0, 8)"), &["empty", "0 rows"]);
     check(
@@ -810,7 +940,18 @@ fn malformed_csv_files() {
     check("a,b\n1,2\n3\n", &["row 1", "1 fields", "expected 2"]);
     check("a,b\n1,2\n3,4,5\n", &["row 1", "3 fields"]);
     check("a\n1\n\n2\n", &["line 3"]);
-    check("a,b\n1,2\n3,4.5\n", &["row 1, column 1 (b)", "4.5"]);
+    check(
+        "a,b\n1,2\n3,4.5\n",
+        &["row 1, column 1 (b): not an integer: \"4.5\"", "hint: "],
+    );
+    check(
+        &format!("a,b\n1,2\n3,{}\n", "9".repeat(60)),
+        &[
+            "row 1, column 1 (b): an integer too long",
+            "999...",
+            "hint: ",
+        ],
+    );
     check("a,b\n1,2\n,4\n", &["row 1, column 0 (a)", "not an integer"]);
     check(
         "a,b\n1,2\n3,\u{1b}[31m\n",
@@ -885,4 +1026,18 @@ fn nothing_is_allocated_on_trust() {
             stderr(&output)
         );
     }
+}
+
+/// The list of columns that the tree is built over is larger than the table itself if the table has
+/// but one row.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_list_of_columns_that_does_not_fit_is_an_error() {
+    let script = "ulimit -v 700000; exec \"$0\" commit --synthetic random:1 --rows 1 \
+                  --columns 33554432 --threads 1";
+    let mut shell = Command::new("sh");
+    let output = output(shell.args(["-c", script, env!("CARGO_BIN_EXE_lanework")]));
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("cannot allocate memory"), "{message}");
 }

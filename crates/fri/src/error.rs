@@ -99,7 +99,7 @@ pub enum Error {
         base_width: usize,
     },
     /// A text does not name a generator.
-    #[error("not a generator: {text}\nhint: write lineth:SEED or random:SEED")]
+    #[error("not a generator: {text:?}\nhint: write lineth:SEED or random:SEED")]
     Generator {
         /// The text as given.
         text: String,

@@ -9,6 +9,10 @@
 //! | the root | [`Params`], [`Table`] and the [`ColumnSource`] trait behind it, [`commit`], [`Committer`] |
 //! | [`synthetic`] | generated tables, for tests and measurements |
 //!
+//! The rows of a [`Table`] are in natural order. Codewords are in bit-reversed order, and so are the
+//! leaves of the tree: row i of [`Codeword::row`] and [`Codeword::column`] belongs to the point whose
+//! index has the bits of i reversed.
+//!
 //! ```
 //! use lanework_fri::{Format, Params, synthetic::Generator};
 //! use lanework_arch::memory::Pages;

@@ -197,7 +197,8 @@ impl ParamsBuilder {
         Self { choice, ..self }
     }
 
-    /// Sets the number of threads, in a pool of their own; `None` uses the caller's pool.
+    /// Sets the number of threads, in a pool of their own; `None`, and so `NonZero::new(0)`, uses the
+    /// caller's pool.
     #[must_use]
     pub fn threads(self, threads: Option<NonZero<usize>>) -> Self {
         Self { threads, ..self }

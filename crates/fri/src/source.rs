@@ -1,6 +1,7 @@
 //! Where columns come from.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use lanework_arch::memory::{Column, Pages, Slab};
 use lanework_arch::threads::Threads;
@@ -54,7 +55,8 @@ impl Shape {
 ///
 /// Columns are numbered from 0: the base columns in order, then the limbs of the first extension
 /// column, and so on. [`Table`] is the ready-made source; implement this trait for columns that are
-/// kept in another form.
+/// kept in another form. A reference to a source is one as well, which is never consumed, and so is a
+/// box, so that sources of different kinds are committed to together as `Box<dyn ColumnSource>`.
 ///
 /// ```
 /// use lanework_field::KoalaBear;
@@ -86,6 +88,10 @@ pub trait ColumnSource: Send + Sync {
 
     /// Column `index`, as it is kept or copied into `buffer`, which has as many cells as the table
     /// has rows. Called from several threads at once, for different columns.
+    ///
+    /// # Panics
+    /// If there is no such column. A column of another length than the table's makes the commitment
+    /// panic.
     fn column<'a>(&'a self, index: usize, buffer: &'a mut [KoalaBear]) -> &'a [KoalaBear];
 
     /// All columns in order, `group_len` at a time (the last group may be smaller), in a form that
@@ -95,11 +101,37 @@ pub trait ColumnSource: Send + Sync {
     ///
     /// # Panics
     /// If `group_len` is zero. Groups that are not these columns make the commitment panic.
-    fn groups(&mut self, group_len: usize) -> Vec<Group<'_>>
-    where
-        Self: Sized,
-    {
+    fn groups(&mut self, group_len: usize) -> Vec<Group<'_>> {
         Group::shared(self, group_len)
+    }
+}
+
+impl<S: ColumnSource + ?Sized> ColumnSource for &S {
+    fn shape(&self) -> Shape {
+        (**self).shape()
+    }
+
+    fn column<'a>(&'a self, index: usize, buffer: &'a mut [KoalaBear]) -> &'a [KoalaBear] {
+        (**self).column(index, buffer)
+    }
+
+    // Not the default, which would be about references to references, and so on without end.
+    fn groups(&mut self, group_len: usize) -> Vec<Group<'_>> {
+        Group::shared(&**self, group_len)
+    }
+}
+
+impl<S: ColumnSource + ?Sized> ColumnSource for Box<S> {
+    fn shape(&self) -> Shape {
+        (**self).shape()
+    }
+
+    fn column<'a>(&'a self, index: usize, buffer: &'a mut [KoalaBear]) -> &'a [KoalaBear] {
+        (**self).column(index, buffer)
+    }
+
+    fn groups(&mut self, group_len: usize) -> Vec<Group<'_>> {
+        (**self).groups(group_len)
     }
 }
 
@@ -108,7 +140,7 @@ pub struct Group<'a>(Kind<'a>);
 
 enum Kind<'a> {
     Shared {
-        source: &'a dyn ColumnSource,
+        source: Arc<dyn ColumnSource + 'a>,
         columns: Range<usize>,
     },
     Slab {
@@ -123,12 +155,17 @@ impl<'a> Group<'a> {
     ///
     /// # Panics
     /// If `group_len` is zero.
-    pub fn shared(source: &'a dyn ColumnSource, group_len: usize) -> Vec<Self> {
+    pub fn shared<S: ColumnSource + ?Sized>(source: &'a S, group_len: usize) -> Vec<Self> {
         let columns_len = source.shape().columns_len();
+        // Behind a pointer of its own, because a source that has no size cannot become a `dyn` itself.
+        let source: Arc<dyn ColumnSource + 'a> = Arc::new(source);
         (0..columns_len)
             .step_by(group_len)
-            .map(|first| first..(first + group_len).min(columns_len))
-            .map(|columns| Self(Kind::Shared { source, columns }))
+            .map(|first| Kind::Shared {
+                source: Arc::clone(&source),
+                columns: first..(first + group_len).min(columns_len),
+            })
+            .map(Self)
             .collect()
     }
 
@@ -171,18 +208,25 @@ impl<'a> Group<'a> {
     /// Column `index` of the group, see [`ColumnSource::column`].
     ///
     /// # Panics
-    /// If `index` is not below [`Group::len`].
+    /// If `index` is not below [`Group::len`], or the column has another length than `buffer`.
     pub fn column<'b>(&'b self, index: usize, buffer: &'b mut [KoalaBear]) -> &'b [KoalaBear] {
         assert!(
             index < self.len(),
             "a group of {} columns has no {index}",
             self.len()
         );
-        match &self.0 {
+        let rows_len = buffer.len();
+        let column = match &self.0 {
             Kind::Shared { source, columns } => source.column(columns.start + index, buffer),
             Kind::Slab { cells, rows_len } => &cells[index * rows_len..][..*rows_len],
             Kind::Vectors(vectors) => &vectors[index],
-        }
+        };
+        assert_eq!(
+            column.len(),
+            rows_len,
+            "the columns of a source have as many cells as its shape has rows"
+        );
+        column
     }
 
     /// Gives the columns back to the system.
@@ -228,7 +272,10 @@ impl Extension for Ext6 {
     }
 }
 
-/// A table over columns that are in memory: in one slab, in vectors of its own, or borrowed.
+/// A table to commit to, of columns that are in memory: in one slab, in vectors of its own, or borrowed.
+///
+/// It has a power of two of rows, which are not encoded yet. The table of encoded columns that trees
+/// are built over is another one, in `lanework-merkle`.
 #[derive(Debug)]
 pub struct Table<'a> {
     shape: Shape,

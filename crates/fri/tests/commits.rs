@@ -410,34 +410,8 @@ impl ColumnSource for Rows {
     }
 }
 
-/// Any of the sources, so that one commitment can mix them.
-enum Source<'a> {
-    Table(Table<'a>),
-    Rows(Rows),
-}
-
-impl ColumnSource for Source<'_> {
-    fn shape(&self) -> Shape {
-        match self {
-            Self::Table(table) => table.shape(),
-            Self::Rows(rows) => rows.shape(),
-        }
-    }
-
-    fn column<'a>(&'a self, index: usize, buffer: &'a mut [KoalaBear]) -> &'a [KoalaBear] {
-        match self {
-            Self::Table(table) => ColumnSource::column(table, index, buffer),
-            Self::Rows(rows) => rows.column(index, buffer),
-        }
-    }
-
-    fn groups(&mut self, group_len: usize) -> Vec<Group<'_>> {
-        match self {
-            Self::Table(table) => table.groups(group_len),
-            Self::Rows(rows) => rows.groups(group_len),
-        }
-    }
-}
+/// Any source, so that one commitment can mix them.
+type Source<'a> = Box<dyn ColumnSource + 'a>;
 
 /// A batch of tables in forms that begin with `kind`, the first of them with extension columns.
 fn sources(tables: &[Columns], kind: usize) -> Vec<Source<'_>> {
@@ -469,13 +443,13 @@ fn source(columns: &Columns, form: usize, extended: bool) -> Source<'_> {
             } else {
                 shape
             };
-            return Source::Rows(Rows {
+            return Box::new(Rows {
                 shape,
                 cells: rows.collect(),
             });
         }
     };
-    Source::Table(if extended {
+    Box::new(if extended {
         table.with_extension(1, 6).unwrap()
     } else {
         table
@@ -680,7 +654,8 @@ fn consumed_columns_are_given_back() {
     let mut groups = table.groups(2);
     assert_eq!(groups.iter().map(Group::len).collect::<Vec<_>>(), [2, 2, 1]);
     let last = groups.pop().unwrap();
-    assert_eq!(last.column(0, &mut []), before);
+    assert_eq!(last.column(0, &mut vec![KoalaBear::ZERO; 1 << 12]), before);
+    drop(last);
     groups.into_iter().for_each(Group::release);
     assert!((0..4).all(|i| table.column(i).iter().all(|&cell| cell == KoalaBear::ZERO)));
     assert_eq!(table.column(4), before);
@@ -688,6 +663,31 @@ fn consumed_columns_are_given_back() {
     let mut table = Table::vectors(vec![vec![KoalaBear::ONE; 4]; 3]).unwrap();
     table.groups(2).remove(1).release();
     assert_eq!([0, 1, 2].map(|i| table.column(i).len()), [4, 4, 0]);
+
+    // A box gives back what is in it, a reference does not.
+    let boxed = Box::new(Table::vectors(vec![vec![KoalaBear::ONE; 4]; 2]).unwrap());
+    (&*boxed).groups(1).remove(0).release();
+    assert_eq!([0, 1].map(|i| (*boxed).column(i).len()), [4, 4]);
+    let any: &mut Box<dyn ColumnSource> = &mut (boxed as Box<dyn ColumnSource>);
+    any.groups(1).remove(0).release();
+    assert_eq!(any.column(0, &mut []).len(), 0);
+}
+
+#[test]
+fn references_are_sources() {
+    let columns = random_columns(&mut Rng::new(33), 3, 4);
+    let table = borrowed(&columns);
+    for memory in [MemoryMode::Keep, MemoryMode::Consume] {
+        let params = Params::builder(WIDE).memory(memory).build().unwrap();
+        let expected = commit(&params, vec![borrowed(&columns)]).unwrap().0;
+        assert_eq!(commit(&params, vec![&table]).unwrap().0, expected);
+        assert_eq!(
+            commit(&params, vec![&table as &dyn ColumnSource])
+                .unwrap()
+                .0,
+            expected
+        );
+    }
 }
 
 #[test]
@@ -878,6 +878,27 @@ fn more_base_columns_than_columns_are_refused() {
         "{error}"
     );
     assert!(borrowed(&columns).with_extension(2, 6).is_ok());
+}
+
+/// A source whose last column ends too early.
+struct Ragged(Columns);
+
+impl ColumnSource for Ragged {
+    fn shape(&self) -> Shape {
+        Shape::base(self.0[0].len().ilog2(), self.0.len())
+    }
+
+    fn column<'a>(&'a self, index: usize, _: &'a mut [KoalaBear]) -> &'a [KoalaBear] {
+        &self.0[index]
+    }
+}
+
+#[test]
+#[should_panic(expected = "as many cells as its shape has rows")]
+fn columns_of_another_length_are_refused() {
+    let mut columns = random_columns(&mut Rng::new(34), 3, 4);
+    columns[2].pop();
+    let _ = commit(&params(Format::Lineth, 1), vec![Ragged(columns)]);
 }
 
 /// A source whose groups leave out its last column.

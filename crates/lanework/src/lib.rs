@@ -33,7 +33,7 @@
 //!
 //! let root = commitment.root().ok_or("caps of height 0 have one digest")?;
 //! assert_eq!(root.to_canonical()[..2], [1565447659, 1786892898]);
-//! // Row 0 of the codewords: the values at 3.
+//! // Codewords and their rows are in bit-reversed order; row 0 has the values at 3.
 //! assert!(data.codewords()[0].row(0).eq([401080261, 401080262].map(KoalaBear::new)));
 //! println!("encoded in {:?}, hashed in {:?}", report.encode, report.hash);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -46,13 +46,15 @@
 //! given back. It can be shared by threads that commit at the same time.
 //!
 //! ```
+//! use std::num::NonZero;
+//!
 //! use lanework::arch::memory::Pages;
 //! use lanework::fri::{Committer, Format, MemoryMode, Params, synthetic::Generator};
 //!
 //! let params = Params::builder(Format::Lineth)
 //!     .log_inv_rate(2)
 //!     .memory(MemoryMode::Consume)
-//!     .threads(2.try_into().ok())
+//!     .threads(NonZero::new(2)) // `None` is the caller's pool
 //!     .build()?;
 //! let committer = Committer::new(params)?;
 //! let mut roots = Vec::new();

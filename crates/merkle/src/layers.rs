@@ -1,14 +1,15 @@
 //! The digests of a tree: their storage and how they are computed.
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use lanework_arch::memory::{Pages, Slab};
 use lanework_arch::threads::Threads;
 use lanework_field::KoalaBear;
 use lanework_hash::{Compression, Digest, RowHasher};
 
-use crate::Error;
 use crate::rows::Rows;
+use crate::{Error, memory};
 
 /// How trees are built: the hash functions and what the machine offers.
 ///
@@ -79,7 +80,7 @@ impl<'a> Builder<'a> {
         let mut injected: Vec<Vec<Digest>> = shape.iter().map(|_| Vec::new()).collect();
         let mut bottom = 0;
         loop {
-            let built = self.climb(&shape, &mut stored, rows, &mut injected, bottom);
+            let built = self.climb(&shape, &mut stored, rows, &mut injected, bottom)?;
             if bottom + built + 1 == shape.len() {
                 return Ok(layers);
             }
@@ -100,7 +101,7 @@ impl<'a> Builder<'a> {
         rows: &[Option<Rows<'_>>],
         injected: &mut [Vec<Digest>],
         bottom: usize,
-    ) -> usize {
+    ) -> Result<usize, Error> {
         let threads = Threads::current();
         // Rows may be wide, so that few of them are work enough for a task; pairs are not.
         let least = if bottom == 0 {
@@ -147,7 +148,7 @@ impl<'a> Builder<'a> {
                 .zip(&shape[built + 1..]);
             for ((digests, rows), layer) in above {
                 let Some(rows) = rows else { continue };
-                digests.resize(layer.nodes_len, Digest::default());
+                memory::resize(digests, layer.nodes_len, Digest::default())?;
                 let chunks = digests.chunks_mut(ROWS_TOGETHER).enumerate();
                 tasks.extend(chunks.map(|(index, digests)| Task::Rows {
                     rows,
@@ -167,18 +168,27 @@ impl<'a> Builder<'a> {
                 Bottom::Complete
             },
         };
-        threads.for_each_init(tasks, Scratch::default, |scratch, task| match task {
-            Task::Rows {
-                rows,
-                first,
-                digests,
-            } => {
-                let range = first..first + digests.len();
-                rows.hash(self.hasher, range, digests, &mut scratch.staging);
+        let failure = Mutex::new(Ok(()));
+        threads.for_each_init(tasks, Scratch::default, |scratch, task| {
+            let done = match task {
+                Task::Rows {
+                    rows,
+                    first,
+                    digests,
+                } => {
+                    let range = first..first + digests.len();
+                    rows.hash(self.hasher, range, digests, &mut scratch.staging)
+                }
+                Task::Subtree(subtree) => self.build_subtree(&part, subtree, scratch),
+            };
+            if done.is_err() {
+                *failure.lock().unwrap_or_else(PoisonError::into_inner) = done;
             }
-            Task::Subtree(subtree) => self.build_subtree(&part, subtree, scratch),
         });
-        built
+        let failure = failure.into_inner();
+        failure
+            .unwrap_or_else(PoisonError::into_inner)
+            .map(|()| built)
     }
 
     /// Bottom nodes of one subtree: a power of two, so that subtrees cover whole nodes above.
@@ -197,16 +207,21 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn build_subtree(&self, part: &Part<'_>, subtree: Subtree<'_>, scratch: &mut Scratch) {
+    fn build_subtree(
+        &self,
+        part: &Part<'_>,
+        subtree: Subtree<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
         let Scratch { hashed, staging } = scratch;
         let mut layers = subtree.layers.into_iter().enumerate();
         let Some((_, bottom)) = layers.next() else {
-            return;
+            return Ok(());
         };
         if let (Bottom::Rows, Some(rows)) = (part.bottom, &part.rows[0]) {
             let range = part.shape[0].nodes_in(subtree.first, bottom.len());
             let digests = &mut bottom[..range.len()];
-            rows.hash(self.hasher, range, digests, staging);
+            rows.hash(self.hasher, range, digests, staging)?;
         }
         let mut children = bottom;
         for (k, layer) in layers {
@@ -216,8 +231,8 @@ impl<'a> Builder<'a> {
             let injected = match (&part.injected[k][..], &part.rows[k]) {
                 ([], None) => None,
                 ([], Some(rows)) => {
-                    hashed.resize(hashed.len().max(count), Digest::default());
-                    rows.hash(self.hasher, range, &mut hashed[..count], staging);
+                    memory::resize(hashed, hashed.len().max(count), Digest::default())?;
+                    rows.hash(self.hasher, range, &mut hashed[..count], staging)?;
                     Some(&hashed[..count])
                 }
                 (digests, _) => Some(&digests[range]),
@@ -231,6 +246,7 @@ impl<'a> Builder<'a> {
             }
             children = layer;
         }
+        Ok(())
     }
 }
 

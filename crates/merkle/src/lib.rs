@@ -39,6 +39,7 @@
 mod error;
 mod layers;
 pub mod lineth;
+mod memory;
 pub mod mmcs;
 mod rows;
 

@@ -18,7 +18,7 @@ use lanework_hash::{Cell, Digest};
 
 use crate::layers::Layers;
 use crate::rows::Rows;
-use crate::{Builder, Error};
+use crate::{Builder, Error, memory};
 
 /// First word of every message: ASCII `Lfri_lf1`, reduced.
 pub const LEAF_TAG: KoalaBear = KoalaBear::from_u64(0x4c66_7269_5f6c_6631);
@@ -26,7 +26,7 @@ pub const LEAF_TAG: KoalaBear = KoalaBear::from_u64(0x4c66_7269_5f6c_6631);
 /// Limbs of a cell of an extension column.
 pub const EXT_DEGREE: usize = 6;
 
-/// A table with its numbers of base and extension columns, which enter the header.
+/// A [`Table`](crate::Table) with its numbers of base and extension columns, which enter the header.
 #[derive(Clone, Debug)]
 pub struct Table<'a> {
     cells: crate::Table<'a>,
@@ -45,7 +45,7 @@ impl<'a> Table<'a> {
         base_width: usize,
         ext_width: usize,
     ) -> Result<Self, Error> {
-        let got = cells.columns().len();
+        let got = cells.width();
         let limbs_len = EXT_DEGREE.checked_mul(ext_width);
         if limbs_len.and_then(|limbs| limbs.checked_add(base_width)) == Some(got) {
             Ok(Self {
@@ -103,7 +103,7 @@ impl Tree {
         let mut seen = 0_usize;
         for (index, table) in tables.iter().enumerate() {
             let height = table.height();
-            if table.cells.columns().is_empty() {
+            if table.cells.width() == 0 {
                 return Err(Error::NoColumns { table: index });
             }
             if height == 0 {
@@ -125,18 +125,18 @@ impl Tree {
         }
         let mut rows: Vec<_> = (0..=max_height.ilog2()).map(|_| None).collect();
         for table in tables {
-            let columns = table.cells.columns();
             if table.height() == max_height {
                 let header = table.header().map(Cell::Constant);
-                let cells = columns.iter().map(|column| Cell::Column(column));
-                rows[0] = Some(Rows::Single(header.into_iter().chain(cells).collect()));
+                let len = header.len() + table.cells.width();
+                let cells = table.cells.columns().map(Cell::Column);
+                let cells = memory::collect(len, header.into_iter().chain(cells))?;
+                rows[0] = Some(Rows::Single(cells));
             } else if table.height() > 1 {
                 // The layer of half as many nodes as the table has rows.
                 let layer = max_height.ilog2() - table.height().ilog2() + 1;
-                let prefix = table.header().to_vec();
                 rows[layer as usize] = Some(Rows::Pairs {
-                    prefix,
-                    columns: columns.to_vec(),
+                    prefix: table.header(),
+                    table: &table.cells,
                 });
             }
         }
@@ -155,7 +155,8 @@ impl Tree {
         self.layers.len() as u32 - 1
     }
 
-    /// The 2^`depth` nodes at `depth` below the root; the leaves are at [`Tree::log_leaves`].
+    /// The 2^`depth` nodes at `depth` below the root; the leaves are at [`Tree::log_leaves`], leaf i
+    /// being that of row i of the largest table, in the order in which it was given.
     ///
     /// # Panics
     /// If the tree is not that deep.

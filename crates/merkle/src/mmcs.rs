@@ -14,7 +14,7 @@ use lanework_hash::{Cell, Digest};
 
 use crate::layers::Layers;
 use crate::rows::Rows;
-use crate::{Builder, Error, Table};
+use crate::{Builder, Error, Table, memory};
 
 /// The digest layers of a binary `MerkleTreeMmcs`.
 #[derive(Debug)]
@@ -46,11 +46,11 @@ impl Tree {
         order.sort_by_key(|table| Reverse(table.height()));
         let mut rows: Vec<_> = (0..=ceil_log2(max_height)).map(|_| None).collect();
         for group in order.chunk_by(|a, b| a.height() == b.height()) {
-            let cells = group
-                .iter()
-                .flat_map(|table| table.columns().iter().copied());
+            let width = group.iter().map(|table| table.width()).sum();
+            let cells = group.iter().flat_map(|table| table.columns());
             let layer = ceil_log2(max_height) - ceil_log2(group[0].height());
-            rows[layer] = Some(Rows::Single(cells.map(Cell::Column).collect()));
+            let cells = memory::collect(width, cells.map(Cell::Column))?;
+            rows[layer] = Some(Rows::Single(cells));
         }
         Ok(Self {
             layers: builder.build(max_height, &rows, spare)?,
@@ -78,7 +78,8 @@ impl Tree {
         self.layers.len()
     }
 
-    /// The digests of layer `k` above the bottom, with their padding.
+    /// The digests of layer `k` above the bottom, with their padding; in layer 0, digest i is that of
+    /// row i of the tallest tables, in the order in which they were given.
     ///
     /// # Panics
     /// If `k` is not below [`Tree::layers_len`].
@@ -98,7 +99,7 @@ impl Tree {
 }
 
 fn check(index: usize, table: &Table<'_>, max_height: usize) -> Result<(), Error> {
-    if table.columns().is_empty() {
+    if table.width() == 0 {
         return Err(Error::NoColumns { table: index });
     }
     let height = table.height();

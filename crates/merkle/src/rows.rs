@@ -5,13 +5,24 @@ use std::ops::Range;
 use lanework_field::KoalaBear;
 use lanework_hash::{Cell, Digest, RowHasher};
 
-use crate::Error;
+use crate::{Error, memory};
 
-/// A table of columns of equal height, borrowed from wherever they are kept.
+/// A table of encoded columns of equal height, borrowed from wherever they are kept: what trees are
+/// built over. Tables to be encoded and committed to are those of `lanework-fri`.
+///
+/// Row i of the table is message i of the tree, whatever the order of the rows means; codewords are in
+/// bit-reversed order.
 #[derive(Clone, Debug)]
 pub struct Table<'a> {
-    columns: Vec<&'a [KoalaBear]>,
+    columns: Columns<'a>,
     height: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Columns<'a> {
+    Apart(Vec<&'a [KoalaBear]>),
+    /// One after the other.
+    Joined(&'a [KoalaBear]),
 }
 
 impl<'a> Table<'a> {
@@ -22,7 +33,10 @@ impl<'a> Table<'a> {
     pub fn new(columns: Vec<&'a [KoalaBear]>) -> Result<Self, Error> {
         let height = columns.first().map_or(0, |column| column.len());
         match columns.iter().position(|column| column.len() != height) {
-            None => Ok(Self { columns, height }),
+            None => Ok(Self {
+                columns: Columns::Apart(columns),
+                height,
+            }),
             Some(column) => Err(Error::UnequalColumns {
                 column,
                 expected: height,
@@ -41,14 +55,25 @@ impl<'a> Table<'a> {
             "cells are not whole columns"
         );
         Self {
-            columns: cells.chunks_exact(height).collect(),
+            columns: Columns::Joined(cells),
             height,
         }
     }
 
     /// The columns.
-    pub fn columns(&self) -> &[&'a [KoalaBear]] {
-        &self.columns
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = &'a [KoalaBear]> {
+        (0..self.width()).map(|index| match &self.columns {
+            Columns::Apart(columns) => columns[index],
+            Columns::Joined(cells) => &cells[index * self.height..][..self.height],
+        })
+    }
+
+    /// Columns.
+    pub fn width(&self) -> usize {
+        match &self.columns {
+            Columns::Apart(columns) => columns.len(),
+            Columns::Joined(cells) => cells.len() / self.height,
+        }
     }
 
     /// Rows of every column.
@@ -62,26 +87,32 @@ impl<'a> Table<'a> {
 pub(crate) enum Rows<'a> {
     /// Message i is row i of the cells.
     Single(Vec<Cell<'a>>),
-    /// Message i is the prefix, row 2i of the columns, and row 2i + 1.
+    /// Message i is the prefix, row 2i of the table, and row 2i + 1.
     Pairs {
-        prefix: Vec<KoalaBear>,
-        columns: Vec<&'a [KoalaBear]>,
+        prefix: [KoalaBear; 3],
+        table: &'a Table<'a>,
     },
 }
 
 impl Rows<'_> {
     /// Digests of the messages `range`, into `out`.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
     pub(crate) fn hash(
         &self,
         hasher: &dyn RowHasher,
         range: Range<usize>,
         out: &mut [Digest],
         staging: &mut Vec<KoalaBear>,
-    ) {
+    ) -> Result<(), Error> {
         match self {
-            Self::Single(cells) => hasher.hash_rows(cells, range, out),
-            Self::Pairs { prefix, columns } => {
-                hash_pairs(prefix, columns, hasher, range.start, out, staging);
+            Self::Single(cells) => {
+                hasher.hash_rows(cells, range, out);
+                Ok(())
+            }
+            Self::Pairs { prefix, table } => {
+                hash_pairs(prefix, table, hasher, range.start, out, staging)
             }
         }
     }
@@ -91,23 +122,24 @@ impl Rows<'_> {
 /// rows of a few pairs at a time are laid out as columns of their own.
 fn hash_pairs(
     prefix: &[KoalaBear],
-    columns: &[&[KoalaBear]],
+    table: &Table<'_>,
     hasher: &dyn RowHasher,
     first: usize,
     out: &mut [Digest],
     staging: &mut Vec<KoalaBear>,
-) {
+) -> Result<(), Error> {
     // Whole vectors of the widest back end, as many as the second-level cache keeps easily.
     const STAGED_WORDS: usize = 1 << 15;
-    let pairs_len = (STAGED_WORDS / (2 * columns.len().max(1)) / 32 * 32).clamp(32, 256);
-    staging.resize(2 * columns.len() * pairs_len, KoalaBear::ZERO);
+    let width = table.width();
+    let pairs_len = (STAGED_WORDS / (2 * width.max(1)) / 32 * 32).clamp(32, 256);
+    memory::resize(staging, 2 * width * pairs_len, KoalaBear::ZERO)?;
     for (block, digests) in out.chunks_mut(pairs_len).enumerate() {
         let (first, count) = (first + block * pairs_len, digests.len());
-        let (even, odd) = staging.split_at_mut(columns.len() * pairs_len);
+        let (even, odd) = staging.split_at_mut(width * pairs_len);
         let staged = even
             .chunks_exact_mut(pairs_len)
             .zip(odd.chunks_exact_mut(pairs_len));
-        for (column, (even, odd)) in columns.iter().zip(staged) {
+        for (column, (even, odd)) in table.columns().zip(staged) {
             let (pairs, _) = column[2 * first..2 * (first + count)].as_chunks::<2>();
             for (&[a, b], (even, odd)) in pairs.iter().zip(even.iter_mut().zip(odd)) {
                 (*even, *odd) = (a, b);
@@ -115,7 +147,8 @@ fn hash_pairs(
         }
         let constants = prefix.iter().map(|&word| Cell::Constant(word));
         let columns = staging.chunks_exact(pairs_len).map(Cell::Column);
-        let cells: Vec<_> = constants.chain(columns).collect();
+        let cells = memory::collect(prefix.len() + 2 * width, constants.chain(columns))?;
         hasher.hash_rows(&cells, 0..count, digests);
     }
+    Ok(())
 }

@@ -33,8 +33,13 @@ pub(super) struct Array {
 /// The type of a cell.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Word {
+    Bool,
+    U8,
+    U16,
     U32,
     U64,
+    I8,
+    I16,
     I32,
     I64,
 }
@@ -57,6 +62,8 @@ pub(super) enum Order {
 impl Word {
     pub(super) const fn bytes(self) -> usize {
         match self {
+            Self::Bool | Self::U8 | Self::I8 => 1,
+            Self::U16 | Self::I16 => 2,
             Self::U32 | Self::I32 => 4,
             Self::U64 | Self::I64 => 8,
         }
@@ -88,13 +95,42 @@ macro_rules! integer {
 
             #[inline]
             fn canonical(self) -> Option<KoalaBear> {
-                KoalaBear::from_canonical(u32::try_from(self).ok()?).ok()
+                KoalaBear::from_canonical(self.try_into().ok()?).ok()
             }
         }
     )+ };
 }
 
-integer!(u32, u64, i32, i64);
+integer!(u8, u16, u32, u64, i8, i16, i32, i64);
+
+/// A truth value: 0 or 1.
+#[derive(Copy, Clone)]
+struct Bool(bool);
+
+impl From<Bool> for i128 {
+    fn from(value: Bool) -> Self {
+        value.0.into()
+    }
+}
+
+impl Integer for Bool {
+    const BYTES: usize = 1;
+
+    #[inline]
+    fn from_bytes(bytes: &[u8], _: ByteOrder) -> Self {
+        // Whatever is not zero is true, as `NumPy` has it.
+        Self(bytes != [0])
+    }
+
+    #[inline]
+    fn canonical(self) -> Option<KoalaBear> {
+        Some(if self.0 {
+            KoalaBear::ONE
+        } else {
+            KoalaBear::ZERO
+        })
+    }
+}
 
 impl Array {
     /// Checks that a file of `total_bytes` holds the cells and nothing else.
@@ -132,6 +168,11 @@ impl Array {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
         match self.word {
+            Word::Bool => self.read_as::<Bool>(source, unfit, cells, stride, progress),
+            Word::U8 => self.read_as::<u8>(source, unfit, cells, stride, progress),
+            Word::U16 => self.read_as::<u16>(source, unfit, cells, stride, progress),
+            Word::I8 => self.read_as::<i8>(source, unfit, cells, stride, progress),
+            Word::I16 => self.read_as::<i16>(source, unfit, cells, stride, progress),
             Word::U32 => self.read_as::<u32>(source, unfit, cells, stride, progress),
             Word::U64 => self.read_as::<u64>(source, unfit, cells, stride, progress),
             Word::I32 => self.read_as::<i32>(source, unfit, cells, stride, progress),
@@ -303,7 +344,18 @@ mod tests {
 
     use super::*;
 
-    /// The bytes of a table whose cell at (row, column) is `1000 row + column`.
+    /// The cell that [`bytes`] has at (row, column): what of `1000 row + column` is positive in the type.
+    fn value(array: &Array, row: usize, column: usize) -> u64 {
+        let most = match array.word {
+            Word::Bool => 1,
+            Word::U8 | Word::I8 => 127,
+            Word::U16 | Word::I16 => 0x7fff,
+            _ => u64::MAX,
+        };
+        (1000 * row + column) as u64 & most
+    }
+
+    /// The bytes of a table of some layout.
     fn bytes(array: &Array) -> Vec<u8> {
         let Shape { rows, columns } = array.shape;
         let mut bytes = vec![0xff; array.offset as usize];
@@ -312,7 +364,7 @@ mod tests {
                 Order::C => (index / columns, index % columns),
                 Order::Fortran => (index % rows, index / rows),
             };
-            let value = (1000 * row + column) as u64;
+            let value = value(array, row, column);
             let little = &value.to_le_bytes()[..array.word.bytes()];
             match array.byte_order {
                 ByteOrder::Little => bytes.extend(little),
@@ -337,7 +389,17 @@ mod tests {
             (1, 9),
         ];
         for (rows, columns) in shapes {
-            for word in [Word::U32, Word::U64, Word::I32, Word::I64] {
+            for word in [
+                Word::Bool,
+                Word::U8,
+                Word::U16,
+                Word::U32,
+                Word::U64,
+                Word::I8,
+                Word::I16,
+                Word::I32,
+                Word::I64,
+            ] {
                 for byte_order in [ByteOrder::Little, ByteOrder::Big] {
                     for order in [Order::C, Order::Fortran] {
                         let shape = Shape { rows, columns };
@@ -365,9 +427,8 @@ mod tests {
                         assert_eq!(done.into_inner() + array.offset, bytes.len() as u64);
                         for (index, cell) in cells.into_iter().enumerate() {
                             let (column, row) = (index / stride, index % stride);
-                            let value = (1000 * row + column) as u32;
                             let expected = if row < rows {
-                                KoalaBear::new(value)
+                                KoalaBear::from_u64(value(&array, row, column))
                             } else {
                                 KoalaBear::NEG_ONE
                             };
@@ -376,6 +437,46 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn short_integers_keep_their_sign_and_truth_is_one() {
+        let read = |word, unfit, bytes: &[u8]| {
+            let array = Array {
+                offset: 0,
+                word,
+                byte_order: ByteOrder::Big,
+                order: Order::C,
+                shape: Shape {
+                    rows: bytes.len() / word.bytes(),
+                    columns: 1,
+                },
+            };
+            let mut cells = vec![KoalaBear::ZERO; array.shape.rows];
+            array.read(&bytes, unfit, &mut cells, array.shape.rows, &|_| ())?;
+            Ok::<_, Error>(cells)
+        };
+        let elements = |values: &[i64]| -> Vec<KoalaBear> {
+            let element = |&value: &i64| element(value.into(), Unfit::Reduce);
+            values.iter().filter_map(element).collect()
+        };
+        let bytes = [0, 1, 127, 128, 254, 255];
+        for (word, values) in [
+            (Word::Bool, &[0, 1, 1, 1, 1, 1][..]),
+            (Word::U8, &[0, 1, 127, 128, 254, 255]),
+            (Word::I8, &[0, 1, 127, -128, -2, -1]),
+            (Word::U16, &[1, 0x7f80, 0xfeff]),
+            (Word::I16, &[1, 0x7f80, -257]),
+        ] {
+            let cells = read(word, Unfit::Reduce, &bytes).expect("reduced");
+            assert_eq!(cells, elements(values), "{word:?}");
+            let signed = values.iter().any(|&value| value < 0);
+            assert_eq!(
+                read(word, Unfit::Reject, &bytes).is_err(),
+                signed,
+                "{word:?}"
+            );
         }
     }
 

@@ -4,6 +4,7 @@
 //! and once for the cells.
 
 use std::io::Read;
+use std::num::{IntErrorKind, ParseIntError};
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
 use lanework::field::koala::KoalaBear;
@@ -34,7 +35,7 @@ pub(super) fn open(source: &impl ReadAt) -> Result<Records, Error> {
         });
     }
     let columns = names.len();
-    if names.iter().all(|name| integer(name).is_some()) {
+    if names.iter().all(is_integer) {
         return Err(Error::NoNames);
     }
     let mut rows = 0;
@@ -71,10 +72,13 @@ impl Records {
                 return Err(Error::Changed);
             }
             for (index, field) in record.iter().enumerate() {
-                let value = integer(field).ok_or_else(|| Error::NotAnInteger {
-                    row,
-                    column: self.column(index),
-                    text: excerpt(field),
+                let value = integer(field).map_err(|error| {
+                    let (column, text) = (self.column(index), excerpt(field));
+                    if is_overflow(&error) {
+                        Error::IntegerTooLong { row, column, text }
+                    } else {
+                        Error::NotAnInteger { row, column, text }
+                    }
                 })?;
                 cells[index * stride + row] =
                     element(value, unfit).ok_or_else(|| Error::OutOfRange {
@@ -123,7 +127,8 @@ fn next<R: Read>(
     let found = reader
         .read_byte_record(record)
         .map_err(|error| match error.into_kind() {
-            csv::ErrorKind::Io(error) => Error::Io(error),
+            // What the source says itself comes back as it was.
+            csv::ErrorKind::Io(error) => error.downcast().unwrap_or_else(Error::Io),
             csv::ErrorKind::UnequalLengths {
                 expected_len: expected,
                 len: got,
@@ -138,17 +143,29 @@ fn next<R: Read>(
     Ok(found)
 }
 
-fn integer(field: &[u8]) -> Option<i128> {
-    let text = std::str::from_utf8(field).ok()?.trim_ascii();
-    let text = match text.strip_prefix('"') {
-        Some(quoted) => quoted.strip_suffix('"')?,
-        None => text,
-    };
-    text.parse().ok()
+fn integer(field: &[u8]) -> Result<i128, ParseIntError> {
+    // Neither bytes that are no text nor a lonely quote are part of an integer.
+    let text = std::str::from_utf8(field).unwrap_or("?").trim_ascii();
+    let quoted = text.strip_prefix('"').and_then(|x| x.strip_suffix('"'));
+    quoted.unwrap_or(text).parse()
+}
+
+/// Whether a field is an integer, of any length.
+fn is_integer(field: &[u8]) -> bool {
+    integer(field).map_or_else(|error| is_overflow(&error), |_| true)
+}
+
+fn is_overflow(error: &ParseIntError) -> bool {
+    matches!(
+        error.kind(),
+        IntErrorKind::PosOverflow | IntErrorKind::NegOverflow
+    )
 }
 
 #[cfg(test)]
 mod tests {
+    use lanework::arch::files::PositionedFile;
+
     use super::*;
     use crate::input::Input;
 
@@ -214,6 +231,24 @@ mod tests {
         let error = Input::csv(&b"1,2\n3,4\n"[..]).expect_err("a refusal");
         assert!(matches!(error, Error::NoNames), "{error}");
         assert!(Input::csv(&b"1,b\n3,4\n"[..]).is_ok());
+        let long = format!("{}\n1\n", "9".repeat(50));
+        assert!(matches!(Input::csv(long.as_bytes()), Err(Error::NoNames)));
+    }
+
+    #[test]
+    fn a_file_that_shrinks_between_its_readings_names_itself_once() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("shrinking.csv");
+        std::fs::write(&path, "a,b\n1,2\n3,4\n").expect("a file is written");
+        let file = PositionedFile::open(&path).expect("a file");
+        let input = Input::csv(file).expect("a table");
+        std::fs::write(&path, "a,b\n1,2\n").expect("a file is written");
+        let mut cells = [KoalaBear::ZERO; 4];
+        let error = input
+            .read(Unfit::Reject, &mut cells, 2, &|_| ())
+            .expect_err("a row is gone");
+        assert!(matches!(error, Error::File(_)), "{error:?}");
+        assert_eq!(error.to_string().matches("shrinking.csv").count(), 1);
     }
 
     #[test]
@@ -245,17 +280,18 @@ mod tests {
             );
         }
         for field in [
-            "",
-            "1.0",
-            "x",
-            "0x10",
-            "1e3",
-            "--1",
-            "1 2",
-            "99999999999999999999999999999999999999999",
+            "", "1.0", "x", "0x10", "1e3", "--1", "1 2", "\"", "\"1", "1\"",
         ] {
             let error = read(&format!("a,b\n1,2\n3,{field}\n"), Unfit::Reduce);
             let Err(Error::NotAnInteger { row: 1, column, .. }) = error else {
+                panic!("{error:?}")
+            };
+            assert_eq!(column.to_string(), "1 (b)");
+        }
+        for sign in ["", "-"] {
+            let field = format!("{sign}{}", "9".repeat(41));
+            let error = read(&format!("a,b\n1,2\n3,{field}\n"), Unfit::Reduce);
+            let Err(Error::IntegerTooLong { row: 1, column, .. }) = error else {
                 panic!("{error:?}")
             };
             assert_eq!(column.to_string(), "1 (b)");

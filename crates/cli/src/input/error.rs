@@ -89,14 +89,20 @@ pub enum Error {
         /// What the reader looked for.
         expected: &'static str,
     },
-    /// The array holds something else than integers of 32 or 64 bits.
-    #[error("unsupported .npy element type: {got:?}\nhint: u32, u64, i32 and i64 are read")]
+    /// The array holds something else than integers of 8 to 64 bits or truth values.
+    #[error(
+        "the .npy array does not hold integers, but elements of type {got:?}\nhint: integers of 8 to 64 \
+         bits and bool are read; in NumPy, array.astype('uint32') makes them"
+    )]
     NpyType {
         /// The type as written in the header.
         got: String,
     },
     /// The array has no rows and columns.
-    #[error("the .npy array has {got} dimensions: expected 1 or 2")]
+    #[error(
+        "the .npy array has {got} dimensions: expected 1 or 2\nhint: a table is (rows, columns), or \
+         (rows,) if it has one column; in NumPy, array.reshape(rows, columns) makes it"
+    )]
     NpyDimensions {
         /// Number of dimensions.
         got: usize,
@@ -118,8 +124,24 @@ pub enum Error {
         line: u64,
     },
     /// A field of a `.csv` file is not an integer.
-    #[error("row {row}, column {column}: not an integer of at most 127 bits: {text:?}")]
+    #[error(
+        "row {row}, column {column}: not an integer: {text:?}\n\
+         hint: cells are decimal integers, such as 7 or -1, without point, exponent or unit"
+    )]
     NotAnInteger {
+        /// Row.
+        row: usize,
+        /// Column.
+        column: Column,
+        /// The field, shortened.
+        text: String,
+    },
+    /// A field of a `.csv` file is an integer of hundreds of bits.
+    #[error(
+        "row {row}, column {column}: an integer too long to be read: {text:?}\n\
+         hint: values are in [0, {P}); with --reduce, those from -2^127 to 2^127 - 1 are read"
+    )]
+    IntegerTooLong {
         /// Row.
         row: usize,
         /// Column.

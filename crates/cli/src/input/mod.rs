@@ -77,8 +77,8 @@ enum Format {
 }
 
 impl<S: ReadAt + Sync> Input<S> {
-    /// The table of an `.npy` file: one or two dimensions of u32, u64, i32 or i64, in either byte
-    /// order, in C or Fortran order. An array of one dimension is one column.
+    /// The table of an `.npy` file: one or two dimensions of integers of 8 to 64 bits, signed or not,
+    /// or bool, in either byte order, in C or Fortran order. An array of one dimension is one column.
     ///
     /// # Errors
     /// If the header is not that of such an array, or states another size than the file has.

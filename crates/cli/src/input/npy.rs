@@ -122,16 +122,23 @@ impl<'a> Parser<'a> {
             got: excerpt(descr),
         };
         let (order, word) = descr.split_first().ok_or_else(unsupported)?;
+        let word = match word {
+            b"b1" => Word::Bool,
+            b"u1" => Word::U8,
+            b"u2" => Word::U16,
+            b"u4" => Word::U32,
+            b"u8" => Word::U64,
+            b"i1" => Word::I8,
+            b"i2" => Word::I16,
+            b"i4" => Word::I32,
+            b"i8" => Word::I64,
+            _ => return Err(unsupported()),
+        };
         let byte_order = match order {
             b'<' => ByteOrder::Little,
             b'>' => ByteOrder::Big,
-            _ => return Err(unsupported()),
-        };
-        let word = match word {
-            b"u4" => Word::U32,
-            b"u8" => Word::U64,
-            b"i4" => Word::I32,
-            b"i8" => Word::I64,
+            // What one byte has.
+            b'|' if word.bytes() == 1 => ByteOrder::Little,
             _ => return Err(unsupported()),
         };
         Ok((word, byte_order))
@@ -272,8 +279,13 @@ mod tests {
     #[test]
     fn headers_as_numpy_writes_them() {
         let words = [
+            ("b1", Word::Bool),
+            ("u1", Word::U8),
+            ("u2", Word::U16),
             ("u4", Word::U32),
             ("u8", Word::U64),
+            ("i1", Word::I8),
+            ("i2", Word::I16),
             ("i4", Word::I32),
             ("i8", Word::I64),
         ];
@@ -306,6 +318,11 @@ mod tests {
                     }
                 }
             }
+        }
+        for (name, word) in words.into_iter().filter(|(_, word)| word.bytes() == 1) {
+            let header = dictionary(&format!("'|{name}'"), "False", "(2, 3)");
+            let array = open(&&file(1, &header, 6)[..]).expect(&header);
+            assert_eq!(array.word, word);
         }
         let unusual = "\t{ \"shape\":( 2 ,3 ) ,\"fortran_order\":False,\"descr\":\"<u4\"}";
         assert_eq!(
@@ -404,7 +421,11 @@ mod tests {
         let refused = |file: &[u8]| open(&file).expect_err("a refusal");
         for descr in [
             "'<f4'",
-            "'|u1'",
+            "'|u2'",
+            "'=u1'",
+            "'<b2'",
+            "'|S1'",
+            "'<c8'",
             "'u4'",
             "'=u4'",
             "''",
@@ -455,7 +476,7 @@ mod tests {
             version in 0u8..5,
             header in prop_oneof![
                 "[{}()'\":, \n]{0,40}|\\PC{0,80}",
-                ("'?[<>|]?[uif][48]'?", "True|False|[a-zT]{0,5}", "\\(?[0-9L]{0,22},? ?[0-9]{0,4},?\\)?")
+                ("'?[<>|]?[buif][1248]'?", "True|False|[a-zT]{0,5}", "\\(?[0-9L]{0,22},? ?[0-9]{0,4},?\\)?")
                     .prop_map(|(descr, fortran, shape)| dictionary(&descr, &fortran, &shape)),
             ],
             cells in 0usize..200,
@@ -469,7 +490,7 @@ mod tests {
             }
             if let Ok(input) = Input::npy(&bytes[..]) {
                 let Shape { rows, columns } = input.shape();
-                prop_assert!(rows * columns * 4 <= bytes.len());
+                prop_assert!(rows * columns <= bytes.len());
                 let mut target = vec![KoalaBear::ZERO; rows * columns];
                 let result = input.read(unfit, &mut target, rows, &|_| ());
                 prop_assert!(result.is_ok() || unfit == Unfit::Reject);

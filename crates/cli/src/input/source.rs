@@ -104,7 +104,7 @@ impl<S: ReadAt> io::Read for Stream<'_, S> {
             .read_exact_at(self.position, &mut buffer[..len])
             .map_err(|error| match error {
                 Error::Io(error) => error,
-                other => io::Error::new(io::ErrorKind::UnexpectedEof, other),
+                other => io::Error::other(other),
             })?;
         self.check(&buffer[..len])?;
         if len == 0 && self.returned {
