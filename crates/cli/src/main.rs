@@ -1,11 +1,11 @@
 //! The `lanework` command line.
+#![forbid(unsafe_code)]
 
 mod args;
 mod commit;
 mod cpu;
 mod kernels;
 mod output;
-mod stdout;
 
 use std::process::ExitCode;
 

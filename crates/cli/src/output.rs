@@ -3,18 +3,13 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
-
-use crate::stdout;
+use anyhow::Context;
 
 /// Prints to standard output. A reader that has closed its end, such as `head`, is no error.
 ///
 /// # Errors
-/// If standard output does not take the text, as on a full disk, or was closed from the start.
+/// If standard output does not take the text, as on a full disk.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    if stdout::was_closed() {
-        bail!("cannot write to standard output: it is closed");
-    }
     let mut stdout = io::stdout().lock();
     match stdout
         .write_all(text.as_bytes())

@@ -477,7 +477,8 @@ impl Codeword {
         &self.cells[index * self.height()..][..self.height()]
     }
 
-    /// The cells of encoded row `index`: base columns, then the limbs of each extension column.
+    /// The cells of encoded row `index`: base columns, then the limbs of each extension column. Rows are in
+    /// bit-reversed order, as columns and the leaves of the tree are.
     ///
     /// # Panics
     /// If there is no such row.
@@ -538,11 +539,11 @@ pub struct Report {
     pub hash: Duration,
     /// Wall time of both.
     pub total: Duration,
-    /// Cells of the tables.
+    /// Bytes of the cells of the tables.
     pub witness_bytes: u64,
-    /// Cells of the codewords.
+    /// Bytes of the cells of the codewords.
     pub codeword_bytes: u64,
-    /// Digests of the tree.
+    /// Bytes of the digests of the tree.
     pub digest_bytes: u64,
     /// The most memory that the process has held so far, where the system tells.
     pub peak_rss_bytes: Option<u64>,
