@@ -236,6 +236,12 @@ struct Others<T, const SINGLES: usize> {
     singles: [T; SINGLES],
     /// Lane 0, doubled and made odd.
     cubed: T,
+    /// Its cube.
+    cube: T,
+    /// The sum of all lanes.
+    sum: T,
+    /// What the next lane 0 is after twice the cube is subtracted: doubled and made odd.
+    next: T,
 }
 
 /// The least multiple of p above `floor`, plus `residue`, that is odd.
@@ -450,18 +456,26 @@ pub(super) fn front<
     let zero = T::constant(token, &0);
     let lane_zero = zero.add_product(token, state[0], &constants.enter.lane_zero);
     let cubed = T::constant(token, &u64::from(P)).add_multiple(token, lane_zero, &2);
+    internal.others.cube = T::constant(token, &1).add_cube(token, cubed);
+    let offset = T::constant(token, &constants.offset);
+    let mut sum = state[1].add(state[2]);
     internal.others.one = state[1];
     internal.others.two = state[2];
-    internal.others.cubed = cubed;
-    let offset = T::constant(token, &constants.offset);
     for_each_lane!(PAIRS, PAIR, {
         let (i, j) = S::PAIR_LANES[PAIR];
-        internal.even[PAIR] = state[i].add(state[j]);
+        let both = state[i].add(state[j]);
+        internal.even[PAIR] = both;
         internal.odd[PAIR] = state[i].add(offset).sub(state[j]);
+        sum = sum.add(both);
     });
     for_each_lane!(SINGLES, SINGLE, {
-        internal.others.singles[SINGLE] = state[S::SINGLE_LANES[SINGLE]];
+        let single = state[S::SINGLE_LANES[SINGLE]];
+        internal.others.singles[SINGLE] = single;
+        sum = sum.add(single);
     });
+    let sum = zero.add_product(token, sum, &constants.enter.sum);
+    internal.others.sum = sum;
+    internal.others.next = T::constant(token, &constants.lane_zero[0]).add_multiple(token, sum, &2);
 }
 
 impl<T: Copy, const PAIRS: usize, const SINGLES: usize> Internal<T, PAIRS, SINGLES> {
@@ -473,6 +487,9 @@ impl<T: Copy, const PAIRS: usize, const SINGLES: usize> Internal<T, PAIRS, SINGL
             two: word,
             singles: [word; SINGLES],
             cubed: word,
+            cube: word,
+            sum: word,
+            next: word,
         };
         Self {
             even: [word; PAIRS],
@@ -496,8 +513,9 @@ mod form {
     pub(super) const ALL: u8 = 4;
 }
 
-/// One internal round of one batch: `now` are the half sums, `before` those of the round before,
-/// which the next ones replace.
+/// One internal round of one batch after its cube: `before` are the half sums of the round before,
+/// which the next ones replace. It ends with the cube and the sum that the next round starts from, so
+/// that their latency passes while another batch has its turn.
 #[inline(always)]
 fn internal_round<
     T: Words,
@@ -509,69 +527,55 @@ fn internal_round<
     token: T::Token,
     constants: &Constants<WIDTH, PAIRS, SINGLES>,
     key: &u64,
-    now: &[T; PAIRS],
     before: &mut [T; PAIRS],
     others: &mut Others<T, SINGLES>,
 ) {
-    let Others {
-        one,
-        two,
-        singles,
-        cubed,
-    } = others;
-    let mut halves = now[0];
-    for_each_lane!(PAIRS, PAIR, {
-        if PAIR >= 1 {
-            halves = halves.add(now[PAIR]);
-        }
-    });
-    let mut sum = one.add(*two);
-    for_each_lane!(SINGLES, SINGLE, {
-        sum = sum.add(singles[SINGLE]);
-    });
-    let zero = T::constant(token, &0);
+    let sigma = others.sum.add(others.cube);
+    let cubed = others.next.sub(others.cube.double());
+    others.cubed = cubed;
+    others.cube = T::constant(token, &1).add_cube(token, cubed);
     let enter = &constants.enter;
-    let sum = if FORM == form::FIRST {
-        zero.add_product(token, sum.add(halves), &enter.sum)
-    } else {
-        sum.add_multiple(token, halves, &2).reduce(token)
-    };
-    let next = T::constant(token, key).add_multiple(token, sum, &2);
-    let cube = T::constant(token, &1).add_cube(token, *cubed);
-    let sigma = sum.add(cube);
-    *cubed = next.sub(cube.double());
-
     let multipliers = match FORM {
         form::FIRST => &enter.first,
         form::SECOND => &enter.second,
         _ => &constants.squares,
     };
+    let mut halves = sigma;
     for_each_lane!(PAIRS, PAIR, {
-        before[PAIR] = if FORM == form::LAZY && PAIR + SMALL_SQUARES.len() >= PAIRS {
+        let half = if FORM == form::LAZY && PAIR + SMALL_SQUARES.len() >= PAIRS {
             let square = &SMALL_SQUARES[(PAIR + SMALL_SQUARES.len() - PAIRS) % SMALL_SQUARES.len()];
             sigma.add_multiple(token, before[PAIR], square)
         } else {
             sigma.add_product(token, before[PAIR], &multipliers[PAIR])
         };
+        before[PAIR] = half;
+        halves = if PAIR == 0 { half } else { halves.add(half) };
     });
-    *one = if FORM == form::FIRST {
-        sigma.add_product(token, *one, &enter.one)
+    let one = if FORM == form::FIRST {
+        sigma.add_product(token, others.one, &enter.one)
     } else {
-        sigma.add(*one)
+        sigma.add(others.one)
     };
-    *two = match FORM {
-        form::FIRST => sigma.add_product(token, *two, &enter.two),
-        form::ALL => sigma.add_product(token, *two, &constants.two),
-        _ => sigma.add_multiple(token, *two, &2),
+    let two = match FORM {
+        form::FIRST => sigma.add_product(token, others.two, &enter.two),
+        form::ALL => sigma.add_product(token, others.two, &constants.two),
+        _ => sigma.add_multiple(token, others.two, &2),
     };
+    let mut sum = one.add(two);
+    (others.one, others.two) = (one, two);
     let multipliers = if FORM == form::FIRST {
         &enter.singles
     } else {
         &constants.singles
     };
     for_each_lane!(SINGLES, SINGLE, {
-        singles[SINGLE] = sigma.add_product(token, singles[SINGLE], &multipliers[SINGLE]);
+        let single = sigma.add_product(token, others.singles[SINGLE], &multipliers[SINGLE]);
+        others.singles[SINGLE] = single;
+        sum = sum.add(single);
     });
+    let sum = sum.add_multiple(token, halves, &2).reduce(token);
+    others.sum = sum;
+    others.next = T::constant(token, key).add_multiple(token, sum, &2);
 }
 
 /// All internal rounds, the batches in turn so that one computes while another waits.
@@ -590,37 +594,38 @@ pub(super) fn internal_rounds<
     batches: &mut [Internal<T, PAIRS, SINGLES>],
 ) {
     macro_rules! round {
-        ($form:ident, $now:ident, $before:ident, $key:expr) => {
+        ($form:ident, $before:ident, $key:expr) => {
             for Internal {
-                $now,
-                $before,
-                others,
+                $before, others, ..
             } in batches.iter_mut()
             {
                 internal_round::<T, WIDTH, PAIRS, SINGLES, { form::$form }>(
-                    token, constants, $key, $now, $before, others,
+                    token, constants, $key, $before, others,
                 );
             }
         };
     }
-    let (enter, keys) = constants.lane_zero.split_at(2);
-    round!(FIRST, even, odd, &enter[0]);
-    round!(SECOND, odd, even, &enter[1]);
-    let (fours, keys) = keys.as_chunks::<4>();
-    for four in fours {
-        round!(LAZY, even, odd, &four[0]);
-        round!(LAZY, odd, even, &four[1]);
-        round!(REDUCING, even, odd, &four[2]);
-        round!(ALL, odd, even, &four[3]);
+    // Each round prepares the next with its key; after the last one none is needed.
+    let keys = &constants.lane_zero;
+    let key = |round: usize| keys.get(round + 1).unwrap_or(&keys[0]);
+    round!(FIRST, odd, key(0));
+    round!(SECOND, even, key(1));
+    let mut done = 2;
+    while done + 4 <= keys.len() {
+        round!(LAZY, odd, key(done));
+        round!(LAZY, even, key(done + 1));
+        round!(REDUCING, odd, key(done + 2));
+        round!(ALL, even, key(done + 3));
+        done += 4;
     }
-    let (twos, keys) = keys.as_chunks::<2>();
-    for two in twos {
-        round!(REDUCING, even, odd, &two[0]);
-        round!(REDUCING, odd, even, &two[1]);
+    while done + 2 <= keys.len() {
+        round!(REDUCING, odd, key(done));
+        round!(REDUCING, even, key(done + 1));
+        done += 2;
     }
-    for key in keys {
-        round!(REDUCING, even, odd, key);
-        for batch in batches.iter_mut() {
+    if done < keys.len() {
+        round!(REDUCING, odd, key(done));
+        for batch in batches {
             core::mem::swap(&mut batch.even, &mut batch.odd);
         }
     }
@@ -766,8 +771,9 @@ mod tests {
     ) -> u128 {
         // A chained word is a block word, two biases and a product, each below p or 2p.
         let mut state = [Interval::new(0, 5 * PRIME, None); WIDTH];
-        let mut internal = [Internal::filled(state[0])];
+        let mut internal = [Internal::filled(state[0]); 2];
         front::<S, _, WIDTH, PAIRS, SINGLES>((), constants, &mut state, &mut internal[0]);
+        internal[1] = internal[0];
         internal_rounds((), constants, &mut internal);
         back::<S, _, WIDTH, PAIRS, SINGLES>((), constants, &internal[0], &mut state);
         state.iter().map(|word| word.high).max().unwrap()
