@@ -252,6 +252,11 @@ impl Committer {
         }
 
         let threads_len = Threads::current().count().get();
+        let bytes: usize = codewords
+            .iter()
+            .map(|code| size_of_val(&code.cells[..]))
+            .sum();
+        let streaming = bytes > STREAMING_CACHES * threads_len * self.caches.l2_bytes;
         let mut jobs = Vec::new();
         let parts = tables.iter_mut().zip(&mut codewords).zip(&plans);
         for ((table, codeword), plan) in parts {
@@ -277,6 +282,7 @@ impl Committer {
                 target,
                 rows_len: shape.rows_len(),
                 plan,
+                streaming,
             }));
         }
         // A column of the largest table that comes last would keep one thread busy alone.
@@ -347,12 +353,17 @@ fn group_len(shape: Shape, memory: MemoryMode, threads_len: usize) -> usize {
     (cells / shape.rows_len()).min(balanced).max(1)
 }
 
+/// Codewords of more bytes than this many second-level caches of all threads are gone from the caches
+/// when they are hashed.
+const STREAMING_CACHES: usize = 8;
+
 /// Some columns of one table and the codewords to make of them.
 struct Job<'a> {
     group: Group<'a>,
     target: &'a mut [KoalaBear],
     rows_len: usize,
     plan: &'a LdePlan,
+    streaming: bool,
 }
 
 impl Job<'_> {
@@ -366,8 +377,12 @@ impl Job<'_> {
         let codeword_len = self.target.len() / self.group.len();
         for (index, codeword) in self.target.chunks_exact_mut(codeword_len).enumerate() {
             let column = self.group.column(index, buffer);
-            self.plan
-                .encode(column, codeword, &mut scratch[..self.plan.scratch_len()]);
+            let scratch = &mut scratch[..self.plan.scratch_len()];
+            if self.streaming {
+                self.plan.encode_streaming(column, codeword, scratch);
+            } else {
+                self.plan.encode(column, codeword, scratch);
+            }
         }
         self.group.release();
     }

@@ -6,7 +6,7 @@ use lanework_arch::cpu::Caches;
 use lanework_field::KoalaBear;
 use lanework_field::koala::spec::TWO_ADICITY;
 
-use super::table::{Encode, Shape, encoder};
+use super::table::{Encode, Shape, Stores, encoder};
 use crate::Error;
 
 /// The Reed-Solomon encoder of columns of one length at one rate: a low-degree extension.
@@ -91,6 +91,31 @@ impl LdePlan {
         codeword: &mut [KoalaBear],
         scratch: &mut [KoalaBear],
     ) {
+        self.encode_with(message, codeword, scratch, Stores::Caching);
+    }
+
+    /// The same, with stores that leave the codeword in memory rather than in the caches, where the
+    /// back end can: for tables so large that nothing of a codeword is left in the caches when it is
+    /// read.
+    ///
+    /// # Panics
+    /// As [`LdePlan::encode`].
+    pub fn encode_streaming(
+        &self,
+        message: &[KoalaBear],
+        codeword: &mut [KoalaBear],
+        scratch: &mut [KoalaBear],
+    ) {
+        self.encode_with(message, codeword, scratch, Stores::Streaming);
+    }
+
+    fn encode_with(
+        &self,
+        message: &[KoalaBear],
+        codeword: &mut [KoalaBear],
+        scratch: &mut [KoalaBear],
+        stores: Stores,
+    ) {
         assert_eq!(message.len(), self.message_len(), "length of the message");
         assert_eq!(
             codeword.len(),
@@ -102,7 +127,7 @@ impl LdePlan {
             self.scratch_len(),
             "length of the scratch buffer"
         );
-        self.kernel.encode(message, codeword, scratch);
+        self.kernel.encode(message, codeword, scratch, stores);
     }
 }
 

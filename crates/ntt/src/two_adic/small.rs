@@ -4,7 +4,7 @@ use lanework_field::KoalaBear;
 
 use super::bit_reverse::bit_reverse;
 use super::scalar::reversed;
-use super::table::{Encode, Shape, Sums, Transformation};
+use super::table::{Encode, Shape, Stores, Sums, Transformation};
 
 /// A transform from natural to bit-reversed order.
 pub(crate) struct SmallTransform {
@@ -82,7 +82,13 @@ impl Encode for SmallEncoder {
         self.coefficients.factors.len()
     }
 
-    fn encode(&self, message: &[KoalaBear], codeword: &mut [KoalaBear], scratch: &mut [KoalaBear]) {
+    fn encode(
+        &self,
+        message: &[KoalaBear],
+        codeword: &mut [KoalaBear],
+        scratch: &mut [KoalaBear],
+        _: Stores,
+    ) {
         scratch.copy_from_slice(message);
         self.coefficients.transform(scratch, &mut []);
         bit_reverse(scratch);

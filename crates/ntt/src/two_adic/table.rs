@@ -32,7 +32,20 @@ pub(crate) trait Encode: Send + Sync {
     fn scratch_len(&self) -> usize;
 
     /// Writes the codeword of `message`. The lengths have been checked.
-    fn encode(&self, message: &[KoalaBear], codeword: &mut [KoalaBear], scratch: &mut [KoalaBear]);
+    fn encode(
+        &self,
+        message: &[KoalaBear],
+        codeword: &mut [KoalaBear],
+        scratch: &mut [KoalaBear],
+        stores: Stores,
+    );
+}
+
+/// How a codeword is written: into the caches as well, or past them where the back end can.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stores {
+    Caching,
+    Streaming,
 }
 
 /// What to encode: 2^`log_rows` elements to 2^`log_inv_rate` times as many, on `shift` H.
@@ -118,8 +131,14 @@ impl<V: Vector> Encode for Encoder<V> {
         Self::scratch_len(self)
     }
 
-    fn encode(&self, message: &[KoalaBear], codeword: &mut [KoalaBear], scratch: &mut [KoalaBear]) {
-        Self::encode(self, message, codeword, scratch);
+    fn encode(
+        &self,
+        message: &[KoalaBear],
+        codeword: &mut [KoalaBear],
+        scratch: &mut [KoalaBear],
+        stores: Stores,
+    ) {
+        Self::encode(self, message, codeword, scratch, stores);
     }
 }
 

@@ -55,6 +55,18 @@ fn encode(plan: &LdePlan, message: &[KoalaBear]) -> Vec<KoalaBear> {
     let mut codeword = vec![garbage; plan.codeword_len()];
     let mut scratch = vec![garbage; plan.scratch_len()];
     plan.encode(message, &mut codeword, &mut scratch);
+    // Streaming stores, to the start of a cache line and elsewhere.
+    let mut buffer = vec![KoalaBear::ZERO; codeword.len() + 32];
+    let line = buffer.as_ptr().align_offset(64);
+    for offset in [line, line + 1] {
+        let streamed = &mut buffer[offset..offset + codeword.len()];
+        streamed.fill(KoalaBear::ZERO);
+        plan.encode_streaming(message, streamed, &mut scratch);
+        assert_eq!(
+            *streamed, codeword,
+            "streamed, {offset} elements from the start"
+        );
+    }
     codeword
 }
 

@@ -67,7 +67,16 @@ pub(crate) trait Vector: Copy {
     /// Writes final elements that come out of a product or [`Vector::reduce`]: the lanes of the two
     /// vectors by turns.
     unsafe fn store_alternating(even: Self, odd: Self, elements: *mut KoalaBear);
-    /// The same, one vector after the other.
+    /// The same past the caches, where the back end can. `elements` begin a cache line, and
+    /// [`Vector::fence`] comes before anyone else looks.
+    #[inline(always)]
+    unsafe fn stream_alternating(even: Self, odd: Self, elements: *mut KoalaBear) {
+        // SAFETY: bounds: the caller's.
+        unsafe { Self::store_alternating(even, odd, elements) };
+    }
+    /// Orders what has been streamed before what this thread stores later.
+    fn fence() {}
+    /// The same as `store_alternating`, one vector after the other.
     unsafe fn store_consecutive(first: Self, second: Self, elements: *mut KoalaBear);
 
     /// The same elements in the range of a line.

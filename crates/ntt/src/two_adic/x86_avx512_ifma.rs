@@ -17,13 +17,13 @@
 
 use std::arch::asm;
 use std::arch::x86_64::{
-    __m512i, _mm256_loadu_si256, _mm512_and_si512, _mm512_cvtepu32_epi64, _mm512_loadu_si512,
-    _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_mask_shuffle_epi32,
+    __m512i, _mm_sfence, _mm256_loadu_si256, _mm512_and_si512, _mm512_cvtepu32_epi64,
+    _mm512_loadu_si512, _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_mask_shuffle_epi32,
     _mm512_mask_shuffle_i64x2, _mm512_min_epu32, _mm512_min_epu64, _mm512_permutex2var_epi32,
     _mm512_permutex2var_epi64, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setr_epi32,
     _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shuffle_i64x2, _mm512_srli_epi64,
-    _mm512_storeu_si512, _mm512_sub_epi32, _mm512_sub_epi64, _mm512_unpackhi_epi64,
-    _mm512_unpacklo_epi64,
+    _mm512_storeu_si512, _mm512_stream_si512, _mm512_sub_epi32, _mm512_sub_epi64,
+    _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
 };
 
 use lanework_arch::{Avx512, Avx512Ifma};
@@ -234,6 +234,20 @@ impl Vector for Ifma {
         let words = correct(alternate(even.0, odd.0));
         // SAFETY: feature: the vectors exist; bounds: the caller's; layout: words below p.
         unsafe { _mm512_storeu_si512(elements.cast(), words) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream_alternating(even: Self, odd: Self, elements: *mut KoalaBear) {
+        let words = correct(alternate(even.0, odd.0));
+        // SAFETY: feature: the vectors exist; bounds, and that a line begins: the caller's; layout: words
+        // below p.
+        unsafe { _mm512_stream_si512(elements.cast(), words) }
+    }
+
+    #[inline(always)]
+    fn fence() {
+        // SAFETY: feature: SSE is in the baseline.
+        unsafe { _mm_sfence() }
     }
 
     #[inline(always)]

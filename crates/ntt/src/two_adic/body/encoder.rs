@@ -9,7 +9,7 @@ use lanework_field::KoalaBear;
 use lanework_field::koala::lanes::{Kernel, Lanes};
 
 use super::super::scalar::reversed;
-use super::super::table::{Shape, Sums};
+use super::super::table::{Shape, Stores, Sums};
 use super::super::vector::Vector;
 use super::front::Front;
 use super::layers::{
@@ -108,6 +108,7 @@ impl<V: Vector> Encoder<V> {
         message: &[KoalaBear],
         codeword: &mut [KoalaBear],
         scratch: &mut [KoalaBear],
+        stores: Stores,
     ) {
         let len = message.len();
         let memory = self.memory();
@@ -125,6 +126,11 @@ impl<V: Vector> Encoder<V> {
         // Parts of the codeword serve as work space of the coset before them, so all access to it
         // goes through one pointer.
         let codeword = codeword.as_mut_ptr();
+        let stores = if codeword.addr().is_multiple_of(Ahead::LINE_BYTES) {
+            stores
+        } else {
+            Stores::Caching
+        };
         let work = work.as_mut_ptr();
         // SAFETY: bounds: the lengths of all buffers have been checked.
         unsafe {
@@ -150,8 +156,11 @@ impl<V: Vector> Encoder<V> {
             for (place, coset) in self.cosets.iter().enumerate() {
                 let lines = self.target(place, work, codeword);
                 let block = codeword.add(coset.index << self.shape.log_rows);
-                self.scatter(coset, lines, block, working);
+                self.scatter(coset, lines, block, working, stores);
             }
+        }
+        if stores == Stores::Streaming {
+            V::fence();
         }
     }
 
@@ -424,6 +433,7 @@ impl<V: Vector> Encoder<V> {
         lines: *const KoalaBear,
         block: *mut KoalaBear,
         working: Working<V>,
+        stores: Stores,
     ) {
         let Passes {
             log_wide, log_deep, ..
@@ -445,6 +455,7 @@ impl<V: Vector> Encoder<V> {
             block,
             constants,
             factors,
+            stores,
         };
         match *visits {
             [] => for_radix!(first, N => V::run(token, Scatter::<V, N>(pass))),
@@ -496,6 +507,7 @@ struct ScatterPass<'a, V: Vector> {
     block: *mut KoalaBear,
     constants: *mut V::Twiddle,
     factors: *mut [V::Factor; 2],
+    stores: Stores,
 }
 
 /// Pass 3 where the layers of beta are one visit.
@@ -514,9 +526,9 @@ impl<V: Vector, const N: usize> Kernel for Scatter<'_, V, N> {
             // SAFETY: bounds: the lines of a row, and the blocks of as many vectors.
             unsafe {
                 let mut v = pass.first_layers::<N, 0>(line, 0);
-                finish(pass.encoder, &mut v, 0, pass.target(line, 0));
+                finish(&pass, &mut v, 0, pass.target(line, 0));
                 let mut v = pass.first_layers::<N, 1>(line, 0);
-                finish(pass.encoder, &mut v, 0, pass.target(line, 1));
+                finish(&pass, &mut v, 0, pass.target(line, 1));
             }
         }
     }
@@ -620,7 +632,7 @@ impl<V: Vector, const N: usize> Kernel for ScatterLast<'_, V, N> {
                 let c = natural_constants::<V, N>(token, constants, done, k);
                 let mut v = load::<V, N>(token, cells.add(k * N * V::LEN), 1);
                 layers(&mut v, &c);
-                finish(pass.encoder, &mut v, k * N, pass.target(line, half));
+                finish(&pass, &mut v, k * N, pass.target(line, half));
             }
         }
     }
@@ -728,7 +740,7 @@ impl<V: Vector> ScatterPass<'_, V> {
 /// by layer: the chain of one pair alone would leave most units idle.
 #[inline(always)]
 unsafe fn finish<V: Vector, const N: usize>(
-    encoder: &Encoder<V>,
+    pass: &ScatterPass<'_, V>,
     v: &mut [V; N],
     first: usize,
     target: *mut KoalaBear,
@@ -736,7 +748,7 @@ unsafe fn finish<V: Vector, const N: usize>(
     let log_len = V::LOG_LEN as usize;
     // SAFETY: bounds: factors for all pairs of a block, and room for its vectors.
     unsafe {
-        let factors = encoder.lanes.as_ptr().add(first / 2 * log_len);
+        let factors = pass.encoder.lanes.as_ptr().add(first / 2 * log_len);
         let mut m = 0;
         if V::LEN >= 16 {
             lane_layer::<V, N, 8>(v, factors);
@@ -751,8 +763,13 @@ unsafe fn finish<V: Vector, const N: usize>(
         for v in v.iter_mut() {
             *v = v.reduce();
         }
+        let target = target.add(first * V::LEN);
         for i in (0..N).step_by(2) {
-            V::store_alternating(v[i], v[i + 1], target.add((first + i) * V::LEN));
+            let target = target.add(i * V::LEN);
+            match pass.stores {
+                Stores::Caching => V::store_alternating(v[i], v[i + 1], target),
+                Stores::Streaming => V::stream_alternating(v[i], v[i + 1], target),
+            }
         }
     }
 }
