@@ -1,0 +1,224 @@
+//! The value of several nonces at once, generic over the lanes.
+//!
+//! Compared with the definition, it leaves out what is the same for all nonces of a root (most of the
+//! first round, see [`Constants`]), the message words that are zero, and what the last round does not
+//! pass on to the digest. A message word is added before the word that comes late, so that it is not
+//! in the chain of dependent operations.
+
+use super::precomputed::Constants;
+use super::spec::{MESSAGE_WORDS, QUARTERS, SIGMA};
+
+/// Words of 64 bits, one for each nonce.
+///
+/// Invariant: a value exists only where its instructions do.
+pub(super) trait Lanes: Copy {
+    /// What proves the instructions.
+    type Token: Copy;
+
+    /// `word` in every lane.
+    fn splat(token: Self::Token, word: u64) -> Self;
+
+    /// The sum in every lane.
+    fn add(self, other: Self) -> Self;
+
+    /// The bits in which the words differ.
+    fn xor(self, other: Self) -> Self;
+
+    /// The bits in which the words differ, rotated to the right by 32, 24, 16 or 63.
+    fn xor_rotate<const BITS: u32>(self, other: Self) -> Self;
+}
+
+/// A state of the compression, 16 words for each lane.
+type State<L> = [L; 16];
+
+/// The values of the works `nonces`.
+#[inline(always)]
+pub(super) fn values<L: Lanes>(token: L::Token, constants: &Constants, nonces: L) -> L {
+    let m = message(token, constants, nonces);
+    let mut v = first_round(token, constants, &m);
+    rounds::<L, 1>(&mut [(&mut v, &m)]);
+    last_round(&mut v, &m);
+    digest(token, constants, &v)
+}
+
+/// The values of two bundles of works, whose operations alternate half-round by half-round: the
+/// operations of one half-round alone depend too much on each other to keep a wide core busy.
+#[inline(always)]
+#[allow(dead_code, reason = "used where two states fit into the registers")]
+pub(super) fn values_2<L: Lanes>(token: L::Token, constants: &Constants, nonces: [L; 2]) -> [L; 2] {
+    let [m, n] = nonces.map(|nonces| message(token, constants, nonces));
+    let mut v = first_round(token, constants, &m);
+    let mut w = first_round(token, constants, &n);
+    rounds::<L, 2>(&mut [(&mut v, &m), (&mut w, &n)]);
+    last_round(&mut v, &m);
+    last_round(&mut w, &n);
+    [digest(token, constants, &v), digest(token, constants, &w)]
+}
+
+type Message<L> = [L; MESSAGE_WORDS];
+
+#[inline(always)]
+fn message<L: Lanes>(token: L::Token, constants: &Constants, nonces: L) -> Message<L> {
+    let [m1, m2, m3, m4] = constants.root.map(|word| L::splat(token, word));
+    [nonces, m1, m2, m3, m4]
+}
+
+#[inline(always)]
+fn digest<L: Lanes>(token: L::Token, constants: &Constants, v: &State<L>) -> L {
+    v[0].xor(v[8]).xor(L::splat(token, constants.h0))
+}
+
+/// Round 0: the first column, then the diagonals.
+#[inline(always)]
+fn first_round<L: Lanes>(token: L::Token, constants: &Constants, m: &Message<L>) -> State<L> {
+    let word = |word| L::splat(token, word);
+    let c = constants;
+
+    let mut v0 = word(c.sum_0_4).add(m[0]);
+    let mut v12 = word(c.initial_12).xor_rotate::<32>(v0);
+    let mut v8 = word(c.initial_8).add(v12);
+    let mut v4 = word(c.initial_4).xor_rotate::<24>(v8);
+    v0 = v0.add(m[1]).add(v4);
+    v12 = v12.xor_rotate::<16>(v0);
+    v8 = v8.add(v12);
+    v4 = v4.xor_rotate::<63>(v8);
+
+    let (v3, v9, v14) = (word(c.v3), word(c.v9), word(c.v14));
+    let (v5, v10, v15) = (word(c.v5), word(c.v10), word(c.v15));
+    let zero = word(0);
+    let mut v = [zero; 16];
+    [v[0], v[5], v[10], v[15]] = [v0, v5, v10, v15];
+    [v[3], v[4], v[9], v[14]] = [v3, v4, v9, v14];
+    quarter(&mut v, QUARTERS[4], None, None);
+    quarter(&mut v, QUARTERS[7], None, None);
+
+    v[1] = word(c.sum_1_6);
+    v[12] = v12.xor_rotate::<32>(v[1]);
+    v[11] = word(c.v11).add(v[12]);
+    v[6] = word(c.v6).xor_rotate::<24>(v[11]);
+    second_half(&mut v, QUARTERS[5], None);
+
+    v[13] = word(c.mixed_13);
+    v[8] = v8.add(v[13]);
+    v[7] = word(c.v7).xor_rotate::<24>(v[8]);
+    v[2] = word(c.sum_2_7);
+    second_half(&mut v, QUARTERS[6], None);
+    v
+}
+
+/// Rounds 1 to 10 of several states.
+#[inline(always)]
+fn rounds<L: Lanes, const STATES: usize>(states: &mut [(&mut State<L>, &Message<L>); STATES]) {
+    round::<L, STATES, 1>(states);
+    round::<L, STATES, 2>(states);
+    round::<L, STATES, 3>(states);
+    round::<L, STATES, 4>(states);
+    round::<L, STATES, 5>(states);
+    round::<L, STATES, 6>(states);
+    round::<L, STATES, 7>(states);
+    round::<L, STATES, 8>(states);
+    round::<L, STATES, 9>(states);
+    round::<L, STATES, 10>(states);
+}
+
+#[inline(always)]
+fn round<L: Lanes, const STATES: usize, const ROUND: usize>(
+    states: &mut [(&mut State<L>, &Message<L>); STATES],
+) {
+    for (v, m) in states.iter_mut() {
+        half_round::<L, ROUND, 0>(v, m);
+    }
+    for (v, m) in states.iter_mut() {
+        half_round::<L, ROUND, 4>(v, m);
+    }
+}
+
+/// The four columns (`FIRST` 0) or the four diagonals (`FIRST` 4), step by step.
+#[inline(always)]
+fn half_round<L: Lanes, const ROUND: usize, const FIRST: usize>(v: &mut State<L>, m: &Message<L>) {
+    let schedule = const { &SIGMA[ROUND % SIGMA.len()] };
+    let q = const {
+        [
+            QUARTERS[FIRST],
+            QUARTERS[FIRST + 1],
+            QUARTERS[FIRST + 2],
+            QUARTERS[FIRST + 3],
+        ]
+    };
+    let step = |v: &mut State<L>, word: usize| {
+        for i in 0..4 {
+            let [a, b, _, _] = q[i];
+            v[a] = plus(v[a], m, schedule[2 * (FIRST + i) + word]).add(v[b]);
+        }
+    };
+    step(v, 0);
+    for [a, _, _, d] in q {
+        v[d] = v[d].xor_rotate::<32>(v[a]);
+    }
+    for [_, _, c, d] in q {
+        v[c] = v[c].add(v[d]);
+    }
+    for [_, b, c, _] in q {
+        v[b] = v[b].xor_rotate::<24>(v[c]);
+    }
+    step(v, 1);
+    for [a, _, _, d] in q {
+        v[d] = v[d].xor_rotate::<16>(v[a]);
+    }
+    for [_, _, c, d] in q {
+        v[c] = v[c].add(v[d]);
+    }
+    for [_, b, c, _] in q {
+        v[b] = v[b].xor_rotate::<63>(v[c]);
+    }
+}
+
+/// Round 11, as far as v0 and v8 need it.
+#[inline(always)]
+fn last_round<L: Lanes>(v: &mut State<L>, m: &Message<L>) {
+    const SCHEDULE: &[usize; 16] = &SIGMA[11 % SIGMA.len()];
+    // Columns; of the first, v4 is not needed, of the third, v14 is not.
+    for [i, words @ ..] in [
+        [0, 0, 4, 8, 12],
+        [1, 1, 5, 9, 13],
+        [2, 2, 6, 10, 14],
+        [3, 3, 7, 11, 15],
+    ] {
+        quarter(v, words, at(m, SCHEDULE[2 * i]), at(m, SCHEDULE[2 * i + 1]));
+    }
+    // The diagonal of v0, then that of v8.
+    quarter(v, QUARTERS[4], at(m, SCHEDULE[8]), at(m, SCHEDULE[9]));
+    quarter(v, QUARTERS[6], at(m, SCHEDULE[12]), at(m, SCHEDULE[13]));
+}
+
+#[inline(always)]
+fn at<L: Lanes>(m: &Message<L>, index: usize) -> Option<L> {
+    m.get(index).copied()
+}
+
+/// The sum of `a` and a message word, which is zero if the nonce and the root do not reach it.
+#[inline(always)]
+fn plus<L: Lanes>(a: L, m: &Message<L>, index: usize) -> L {
+    match m.get(index) {
+        Some(&word) => a.add(word),
+        None => a,
+    }
+}
+
+#[inline(always)]
+fn quarter<L: Lanes>(v: &mut State<L>, words: [usize; 4], x: Option<L>, y: Option<L>) {
+    let [a, b, c, d] = words;
+    v[a] = x.map_or(v[a], |x| v[a].add(x)).add(v[b]);
+    v[d] = v[d].xor_rotate::<32>(v[a]);
+    v[c] = v[c].add(v[d]);
+    v[b] = v[b].xor_rotate::<24>(v[c]);
+    second_half(v, words, y);
+}
+
+#[inline(always)]
+fn second_half<L: Lanes>(v: &mut State<L>, [a, b, c, d]: [usize; 4], y: Option<L>) {
+    v[a] = y.map_or(v[a], |y| v[a].add(y)).add(v[b]);
+    v[d] = v[d].xor_rotate::<16>(v[a]);
+    v[c] = v[c].add(v[d]);
+    v[b] = v[b].xor_rotate::<63>(v[c]);
+}

@@ -1,0 +1,225 @@
+//! The switch: which kernels there are, and the safe functions over them that take any number of
+//! nonces and confirm every hit by the definition.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use lanework_arch::Isa;
+
+use super::portable;
+use super::precomputed::{Constants, Precomputed};
+use super::scalar::validate;
+use crate::{Error, Root, Work};
+
+/// The most nonces in a bundle of any kernel.
+const BUNDLE_MAX: usize = 16;
+
+/// A search kernel, which exists only where its instructions do.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Kernel(Implementation);
+
+#[derive(Copy, Clone, Debug)]
+enum Implementation {
+    Scalar,
+}
+
+impl PartialEq for Implementation {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Implementation {}
+
+impl Implementation {
+    /// The names of all kernels on any machine, the one that is usually fastest first.
+    const NAMES: [&str; 6] = ["avx512", "avx512vl", "avx2", "neon-sha3", "neon", "scalar"];
+
+    fn new(name: &str) -> Option<Self> {
+        match name {
+            "scalar" => Some(Self::Scalar),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Scalar => "scalar",
+        }
+    }
+
+    fn isa(self) -> Isa {
+        match self {
+            Self::Scalar => Isa::Portable,
+        }
+    }
+
+    fn lanes(self) -> u64 {
+        match self {
+            Self::Scalar => 1,
+        }
+    }
+
+    fn bundle_len(self) -> u64 {
+        match self {
+            Self::Scalar => 1,
+        }
+    }
+
+    /// The first of `bundles` bundles of consecutive nonces from `start` on, in which there is a value
+    /// of at least `threshold`.
+    fn scan(self, constants: &Constants, start: u64, bundles: u64, threshold: u64) -> Option<u64> {
+        match self {
+            Self::Scalar => portable::scan(constants, start, bundles, threshold),
+        }
+    }
+
+    /// The values of consecutive nonces, a whole number of bundles.
+    fn values(self, constants: &Constants, start: u64, out: &mut [u64]) {
+        match self {
+            Self::Scalar => portable::values(constants, start, out),
+        }
+    }
+}
+
+impl Kernel {
+    /// The kernel that is fastest on this machine, as [`autotune`](crate::autotune) found out when it
+    /// was first asked.
+    pub fn best() -> Self {
+        static BEST: OnceLock<Kernel> = OnceLock::new();
+        *BEST.get_or_init(|| crate::autotune(Duration::from_millis(50)))
+    }
+
+    /// The kernels of this machine, those with the most lanes first.
+    pub fn available() -> Vec<Self> {
+        let kernels = Implementation::NAMES
+            .into_iter()
+            .filter_map(Implementation::new);
+        kernels.map(Self).collect()
+    }
+
+    /// The kernel with this name: `avx512`, `avx512vl`, `avx2`, `neon`, `neon-sha3` or `scalar`.
+    ///
+    /// # Errors
+    /// If there is no such kernel, or this machine does not run it.
+    pub fn from_name(name: &str) -> Result<Self, Error> {
+        match Implementation::NAMES
+            .into_iter()
+            .find(|&known| known == name)
+        {
+            None => Err(Error::UnknownKernel {
+                name: name.to_owned(),
+            }),
+            Some(name) => Implementation::new(name)
+                .map(Self)
+                .ok_or(Error::MissingKernel { name }),
+        }
+    }
+
+    /// The names of the kernels of this machine, for messages.
+    pub(crate) fn names() -> String {
+        let names: Vec<_> = Self::available().into_iter().map(Self::name).collect();
+        names.join(", ")
+    }
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// The instruction set.
+    pub fn isa(self) -> Isa {
+        self.0.isa()
+    }
+
+    /// The nonces that one instruction works on.
+    pub fn lanes(self) -> u64 {
+        self.0.lanes()
+    }
+
+    /// The consecutive nonces that the kernel works on at a time.
+    pub fn bundle_len(self) -> u64 {
+        self.0.bundle_len()
+    }
+
+    /// The first nonce with a value of at least `threshold` among `count` nonces from `start` on. After
+    /// `u64::MAX` comes 0.
+    pub fn search(
+        self,
+        precomputed: &Precomputed,
+        start: u64,
+        count: u64,
+        threshold: u64,
+    ) -> Option<u64> {
+        self.find(precomputed, start, count, threshold)
+            .map(|work| work.nonce)
+    }
+
+    /// The same, with the value.
+    pub(crate) fn find(
+        self,
+        precomputed: &Precomputed,
+        mut start: u64,
+        mut count: u64,
+        threshold: u64,
+    ) -> Option<Work> {
+        let bundle_len = self.bundle_len();
+        while count > 0 {
+            // The last bundle may reach beyond the window; a hit there is not one.
+            let bundles = count.div_ceil(bundle_len);
+            let bundle = self
+                .0
+                .scan(&precomputed.constants, start, bundles, threshold)?;
+            let skipped = bundle * bundle_len;
+            start = start.wrapping_add(skipped);
+            count -= skipped;
+            let len = count.min(bundle_len);
+            if let Some(work) = resolve_hit(&precomputed.root, start, len, threshold) {
+                return Some(work);
+            }
+            start = start.wrapping_add(len);
+            count -= len;
+        }
+        None
+    }
+
+    /// Writes the values of consecutive nonces from `start` on. After `u64::MAX` comes 0.
+    pub fn difficulties(self, precomputed: &Precomputed, mut start: u64, out: &mut [u64]) {
+        let bundle_len = self.bundle_len() as usize;
+        let (whole, rest) = out.split_at_mut(out.len() - out.len() % bundle_len);
+        self.0.values(&precomputed.constants, start, whole);
+        start = start.wrapping_add(whole.len() as u64);
+        let mut bundle = [0; BUNDLE_MAX];
+        let bundle = &mut bundle[..bundle_len];
+        if !rest.is_empty() {
+            self.0.values(&precomputed.constants, start, bundle);
+            rest.copy_from_slice(&bundle[..rest.len()]);
+        }
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Kernel {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Self::from_name(name)
+    }
+}
+
+/// The first of `bundle_len` works from `first_nonce` on that the definition finds to have a value of at
+/// least `threshold`, or `None` if whoever reported a hit among them was wrong.
+pub fn resolve_hit(root: &Root, first_nonce: u64, bundle_len: u64, threshold: u64) -> Option<Work> {
+    (0..bundle_len).find_map(|i| {
+        let nonce = first_nonce.wrapping_add(i);
+        let difficulty = validate(root, nonce);
+        (difficulty >= threshold).then_some(Work { nonce, difficulty })
+    })
+}
