@@ -29,6 +29,7 @@
 //! println!("work {:016x}, difficulty {:016x}", work.nonce, work.difficulty);
 //! ```
 
+mod clock;
 mod error;
 mod generate;
 pub mod multiplier;

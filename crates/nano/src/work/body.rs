@@ -106,6 +106,21 @@ fn first_round<L: Lanes>(token: L::Token, constants: &Constants, m: &Message<L>)
     v
 }
 
+/// Four quarter-rounds `(number: a b c d)`, step by step, side by side. A macro, so that words are
+/// chosen when it is compiled.
+macro_rules! half_round {
+    ($v:ident, $m:ident, $round:ident, $(($i:literal: $a:literal $b:literal $c:literal $d:literal)),*) => {
+        $($v[$a] = plus($v[$a], $m, const { word($round, 2 * $i) }).add($v[$b]);)*
+        $($v[$d] = $v[$d].xor_rotate::<32>($v[$a]);)*
+        $($v[$c] = $v[$c].add($v[$d]);)*
+        $($v[$b] = $v[$b].xor_rotate::<24>($v[$c]);)*
+        $($v[$a] = plus($v[$a], $m, const { word($round, 2 * $i + 1) }).add($v[$b]);)*
+        $($v[$d] = $v[$d].xor_rotate::<16>($v[$a]);)*
+        $($v[$c] = $v[$c].add($v[$d]);)*
+        $($v[$b] = $v[$b].xor_rotate::<63>($v[$c]);)*
+    };
+}
+
 /// Rounds 1 to 10 of several states.
 #[inline(always)]
 fn rounds<L: Lanes, const STATES: usize>(states: &mut [(&mut State<L>, &Message<L>); STATES]) {
@@ -126,50 +141,10 @@ fn round<L: Lanes, const STATES: usize, const ROUND: usize>(
     states: &mut [(&mut State<L>, &Message<L>); STATES],
 ) {
     for (v, m) in states.iter_mut() {
-        half_round::<L, ROUND, 0>(v, m);
+        half_round!(v, m, ROUND, (0: 0 4 8 12), (1: 1 5 9 13), (2: 2 6 10 14), (3: 3 7 11 15));
     }
     for (v, m) in states.iter_mut() {
-        half_round::<L, ROUND, 4>(v, m);
-    }
-}
-
-/// The four columns (`FIRST` 0) or the four diagonals (`FIRST` 4), step by step.
-#[inline(always)]
-fn half_round<L: Lanes, const ROUND: usize, const FIRST: usize>(v: &mut State<L>, m: &Message<L>) {
-    let schedule = const { &SIGMA[ROUND % SIGMA.len()] };
-    let q = const {
-        [
-            QUARTERS[FIRST],
-            QUARTERS[FIRST + 1],
-            QUARTERS[FIRST + 2],
-            QUARTERS[FIRST + 3],
-        ]
-    };
-    let step = |v: &mut State<L>, word: usize| {
-        for i in 0..4 {
-            let [a, b, _, _] = q[i];
-            v[a] = plus(v[a], m, schedule[2 * (FIRST + i) + word]).add(v[b]);
-        }
-    };
-    step(v, 0);
-    for [a, _, _, d] in q {
-        v[d] = v[d].xor_rotate::<32>(v[a]);
-    }
-    for [_, _, c, d] in q {
-        v[c] = v[c].add(v[d]);
-    }
-    for [_, b, c, _] in q {
-        v[b] = v[b].xor_rotate::<24>(v[c]);
-    }
-    step(v, 1);
-    for [a, _, _, d] in q {
-        v[d] = v[d].xor_rotate::<16>(v[a]);
-    }
-    for [_, _, c, d] in q {
-        v[c] = v[c].add(v[d]);
-    }
-    for [_, b, c, _] in q {
-        v[b] = v[b].xor_rotate::<63>(v[c]);
+        half_round!(v, m, ROUND, (4: 0 5 10 15), (5: 1 6 11 12), (6: 2 7 8 13), (7: 3 4 9 14));
     }
 }
 
@@ -177,23 +152,20 @@ fn half_round<L: Lanes, const ROUND: usize, const FIRST: usize>(v: &mut State<L>
 #[inline(always)]
 fn last_round<L: Lanes>(v: &mut State<L>, m: &Message<L>) {
     const SCHEDULE: &[usize; 16] = &SIGMA[11 % SIGMA.len()];
+    let at = |index: usize| m.get(SCHEDULE[index]).copied();
     // Columns; of the first, v4 is not needed, of the third, v14 is not.
-    for [i, words @ ..] in [
-        [0, 0, 4, 8, 12],
-        [1, 1, 5, 9, 13],
-        [2, 2, 6, 10, 14],
-        [3, 3, 7, 11, 15],
-    ] {
-        quarter(v, words, at(m, SCHEDULE[2 * i]), at(m, SCHEDULE[2 * i + 1]));
-    }
+    quarter(v, QUARTERS[0], at(0), at(1));
+    quarter(v, QUARTERS[1], at(2), at(3));
+    quarter(v, QUARTERS[2], at(4), at(5));
+    quarter(v, QUARTERS[3], at(6), at(7));
     // The diagonal of v0, then that of v8.
-    quarter(v, QUARTERS[4], at(m, SCHEDULE[8]), at(m, SCHEDULE[9]));
-    quarter(v, QUARTERS[6], at(m, SCHEDULE[12]), at(m, SCHEDULE[13]));
+    quarter(v, QUARTERS[4], at(8), at(9));
+    quarter(v, QUARTERS[6], at(12), at(13));
 }
 
-#[inline(always)]
-fn at<L: Lanes>(m: &Message<L>, index: usize) -> Option<L> {
-    m.get(index).copied()
+/// The word of the message at `place` in the schedule of `round`.
+const fn word(round: usize, place: usize) -> usize {
+    SIGMA[round % SIGMA.len()][place]
 }
 
 /// The sum of `a` and a message word, which is zero if the nonce and the root do not reach it.

@@ -6,6 +6,10 @@ mod precomputed;
 mod scalar;
 mod spec;
 mod table;
+#[cfg(target_arch = "x86_64")]
+mod x86_avx2;
+#[cfg(target_arch = "x86_64")]
+mod x86_avx512;
 
 pub use precomputed::Precomputed;
 pub use scalar::{difficulty, is_valid, validate};

@@ -6,80 +6,84 @@ use std::str::FromStr;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use lanework_arch::Isa;
+#[cfg(target_arch = "x86_64")]
+use lanework_arch::{Avx2, Avx512};
+use lanework_arch::{Choice, Isa};
 
-use super::portable;
+use super::portable::Scalar;
 use super::precomputed::{Constants, Precomputed};
 use super::scalar::validate;
+#[cfg(target_arch = "x86_64")]
+use super::x86_avx2::Avx2Search;
+#[cfg(target_arch = "x86_64")]
+use super::x86_avx512::Avx512Search;
 use crate::{Error, Root, Work};
 
 /// The most nonces in a bundle of any kernel.
 const BUNDLE_MAX: usize = 16;
 
 /// A search kernel, which exists only where its instructions do.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone)]
 pub struct Kernel(Implementation);
 
-#[derive(Copy, Clone, Debug)]
+/// What an instruction set offers. Implementations hold the token that proves it.
+pub(super) trait Backend {
+    fn name(&self) -> &'static str;
+
+    fn isa(&self) -> Isa;
+
+    /// The nonces in a vector.
+    fn lanes(&self) -> usize;
+
+    /// The consecutive nonces in a bundle, at most [`BUNDLE_MAX`].
+    fn bundle_len(&self) -> usize;
+
+    /// The first of `bundles` consecutive bundles from `start` on in which there is a value of at least
+    /// `threshold`.
+    fn scan(&self, constants: &Constants, start: u64, bundles: u64, threshold: u64) -> Option<u64>;
+
+    /// The values of consecutive nonces from `start` on, a whole number of bundles.
+    fn values(&self, constants: &Constants, start: u64, out: &mut [u64]);
+}
+
+#[derive(Copy, Clone)]
 enum Implementation {
-    Scalar,
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512Search<8>),
+    #[cfg(target_arch = "x86_64")]
+    Avx512Vl(Avx512Search<4>),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2Search),
+    Scalar(Scalar),
 }
-
-impl PartialEq for Implementation {
-    fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
-    }
-}
-
-impl Eq for Implementation {}
 
 impl Implementation {
     /// The names of all kernels on any machine, the one that is usually fastest first.
     const NAMES: [&str; 6] = ["avx512", "avx512vl", "avx2", "neon-sha3", "neon", "scalar"];
 
     fn new(name: &str) -> Option<Self> {
+        let best = Choice::best();
         match name {
-            "scalar" => Some(Self::Scalar),
+            #[cfg(target_arch = "x86_64")]
+            "avx512" => Avx512::new(best).map(Avx512Search::new).map(Self::Avx512),
+            #[cfg(target_arch = "x86_64")]
+            "avx512vl" => Avx512::new(best).map(Avx512Search::new).map(Self::Avx512Vl),
+            #[cfg(target_arch = "x86_64")]
+            "avx2" => Avx2::new(best).map(Avx2Search).map(Self::Avx2),
+            "scalar" => Some(Self::Scalar(Scalar)),
             _ => None,
         }
     }
 
-    fn name(self) -> &'static str {
+    fn backend(&self) -> &dyn Backend {
         match self {
-            Self::Scalar => "scalar",
-        }
-    }
-
-    fn isa(self) -> Isa {
-        match self {
-            Self::Scalar => Isa::Portable,
-        }
-    }
-
-    fn lanes(self) -> u64 {
-        match self {
-            Self::Scalar => 1,
-        }
-    }
-
-    fn bundle_len(self) -> u64 {
-        match self {
-            Self::Scalar => 1,
-        }
-    }
-
-    /// The first of `bundles` bundles of consecutive nonces from `start` on, in which there is a value
-    /// of at least `threshold`.
-    fn scan(self, constants: &Constants, start: u64, bundles: u64, threshold: u64) -> Option<u64> {
-        match self {
-            Self::Scalar => portable::scan(constants, start, bundles, threshold),
-        }
-    }
-
-    /// The values of consecutive nonces, a whole number of bundles.
-    fn values(self, constants: &Constants, start: u64, out: &mut [u64]) {
-        match self {
-            Self::Scalar => portable::values(constants, start, out),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(search) => search,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512Vl(search) => search,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(search) => search,
+            Self::Scalar(scalar) => scalar,
         }
     }
 }
@@ -98,6 +102,11 @@ impl Kernel {
             .into_iter()
             .filter_map(Implementation::new);
         kernels.map(Self).collect()
+    }
+
+    /// The kernel that every machine runs.
+    pub(crate) fn scalar() -> Self {
+        Self(Implementation::Scalar(Scalar))
     }
 
     /// The kernel with this name: `avx512`, `avx512vl`, `avx2`, `neon`, `neon-sha3` or `scalar`.
@@ -126,22 +135,22 @@ impl Kernel {
 
     /// The name.
     pub fn name(self) -> &'static str {
-        self.0.name()
+        self.0.backend().name()
     }
 
     /// The instruction set.
     pub fn isa(self) -> Isa {
-        self.0.isa()
+        self.0.backend().isa()
     }
 
     /// The nonces that one instruction works on.
     pub fn lanes(self) -> u64 {
-        self.0.lanes()
+        self.0.backend().lanes() as u64
     }
 
     /// The consecutive nonces that the kernel works on at a time.
     pub fn bundle_len(self) -> u64 {
-        self.0.bundle_len()
+        self.0.backend().bundle_len() as u64
     }
 
     /// The first nonce with a value of at least `threshold` among `count` nonces from `start` on. After
@@ -169,9 +178,10 @@ impl Kernel {
         while count > 0 {
             // The last bundle may reach beyond the window; a hit there is not one.
             let bundles = count.div_ceil(bundle_len);
-            let bundle = self
-                .0
-                .scan(&precomputed.constants, start, bundles, threshold)?;
+            let bundle =
+                self.0
+                    .backend()
+                    .scan(&precomputed.constants, start, bundles, threshold)?;
             let skipped = bundle * bundle_len;
             start = start.wrapping_add(skipped);
             count -= skipped;
@@ -189,14 +199,32 @@ impl Kernel {
     pub fn difficulties(self, precomputed: &Precomputed, mut start: u64, out: &mut [u64]) {
         let bundle_len = self.bundle_len() as usize;
         let (whole, rest) = out.split_at_mut(out.len() - out.len() % bundle_len);
-        self.0.values(&precomputed.constants, start, whole);
+        self.0
+            .backend()
+            .values(&precomputed.constants, start, whole);
         start = start.wrapping_add(whole.len() as u64);
         let mut bundle = [0; BUNDLE_MAX];
         let bundle = &mut bundle[..bundle_len];
         if !rest.is_empty() {
-            self.0.values(&precomputed.constants, start, bundle);
+            self.0
+                .backend()
+                .values(&precomputed.constants, start, bundle);
             rest.copy_from_slice(&bundle[..rest.len()]);
         }
+    }
+}
+
+impl PartialEq for Kernel {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Kernel {}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Kernel").field(&self.name()).finish()
     }
 }
 
