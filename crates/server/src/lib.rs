@@ -9,12 +9,26 @@
 //! | [`reply`] | what is answered, byte for byte |
 //! | [`queue`] | who waits for what, and what is searched next |
 //! | [`worker`], [`engine`] | what searches, and the threads it does it on |
+//! | [`app`] | the HTTP interface; [`settings`], [`gate`] and [`client`] say who may do what |
+//! | [`serve`] | sockets, and the end; [`connection`] and [`framing`] keep clients in order |
+//! | [`metrics`], [`dashboard`], [`log`] | what can be seen from outside |
+//! | [`cache`] | work that was found before |
 
 #![forbid(unsafe_code)]
 
+pub mod app;
+pub mod cache;
 pub mod client;
+pub mod connection;
+pub mod dashboard;
 pub mod engine;
+pub mod framing;
+pub mod gate;
+pub mod log;
+pub mod metrics;
 pub mod queue;
 pub mod reply;
 pub mod request;
+pub mod serve;
+pub mod settings;
 pub mod worker;
