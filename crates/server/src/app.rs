@@ -277,7 +277,7 @@ async fn generate(
             record.value = Some(value);
             record.end("ok");
             if let Some(cache) = &server.cache {
-                cache.put(&root, nonce, value);
+                cache.put(&root, nonce);
             }
             Reply::generated(nonce, value, network)
         }

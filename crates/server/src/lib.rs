@@ -11,6 +11,7 @@
 //! | [`worker`], [`engine`] | what searches, and the threads it does it on |
 //! | [`app`] | the HTTP interface; [`settings`], [`gate`] and [`client`] say who may do what |
 //! | [`serve`] | sockets, and the end; [`connection`] and [`framing`] keep clients in order |
+//! | [`options`] | the command line and the configuration file |
 //! | [`metrics`], [`dashboard`], [`log`] | what can be seen from outside |
 //! | [`cache`] | work that was found before |
 
@@ -26,6 +27,7 @@ pub mod framing;
 pub mod gate;
 pub mod log;
 pub mod metrics;
+pub mod options;
 pub mod queue;
 pub mod reply;
 pub mod request;
