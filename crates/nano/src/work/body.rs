@@ -59,8 +59,9 @@ type Message<L> = [L; MESSAGE_WORDS];
 
 #[inline(always)]
 fn message<L: Lanes>(token: L::Token, constants: &Constants, nonces: L) -> Message<L> {
-    let [m1, m2, m3, m4] = constants.root.map(|word| L::splat(token, word));
-    [nonces, m1, m2, m3, m4]
+    let word = |word| L::splat(token, word);
+    let c = constants;
+    [nonces, word(c.m1), word(c.m2), word(c.m3), word(c.m4)]
 }
 
 #[inline(always)]

@@ -7,6 +7,9 @@ mod scalar;
 mod spec;
 mod table;
 #[cfg(target_arch = "x86_64")]
+#[macro_use]
+mod x86_64_scalar;
+#[cfg(target_arch = "x86_64")]
 mod x86_avx2;
 #[cfg(target_arch = "x86_64")]
 mod x86_avx512;

@@ -32,9 +32,9 @@ impl Lanes for u64 {
 
 /// The search without vectors.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct Scalar;
+pub(super) struct ScalarSearch;
 
-impl Backend for Scalar {
+impl Backend for ScalarSearch {
     fn name(&self) -> &'static str {
         "scalar"
     }

@@ -10,9 +10,12 @@ use std::time::Duration;
 use lanework_arch::{Avx2, Avx512};
 use lanework_arch::{Choice, Isa};
 
-use super::portable::Scalar;
+#[cfg(not(target_arch = "x86_64"))]
+use super::portable::ScalarSearch;
 use super::precomputed::{Constants, Precomputed};
 use super::scalar::validate;
+#[cfg(target_arch = "x86_64")]
+use super::x86_64_scalar::ScalarSearch;
 #[cfg(target_arch = "x86_64")]
 use super::x86_avx2::Avx2Search;
 #[cfg(target_arch = "x86_64")]
@@ -54,7 +57,7 @@ enum Implementation {
     Avx512Vl(Avx512Search<4>),
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2Search),
-    Scalar(Scalar),
+    Scalar(ScalarSearch),
 }
 
 impl Implementation {
@@ -69,8 +72,8 @@ impl Implementation {
             #[cfg(target_arch = "x86_64")]
             "avx512vl" => Avx512::new(best).map(Avx512Search::new).map(Self::Avx512Vl),
             #[cfg(target_arch = "x86_64")]
-            "avx2" => Avx2::new(best).map(Avx2Search).map(Self::Avx2),
-            "scalar" => Some(Self::Scalar(Scalar)),
+            "avx2" => Avx2::new(best).map(Avx2Search::new).map(Self::Avx2),
+            "scalar" => Some(Self::Scalar(ScalarSearch)),
             _ => None,
         }
     }
@@ -106,7 +109,7 @@ impl Kernel {
 
     /// The kernel that every machine runs.
     pub(crate) fn scalar() -> Self {
-        Self(Implementation::Scalar(Scalar))
+        Self(Implementation::Scalar(ScalarSearch))
     }
 
     /// The kernel with this name: `avx512`, `avx512vl`, `avx2`, `neon`, `neon-sha3` or `scalar`.

@@ -169,31 +169,6 @@ macro_rules! half_round {
     };
 }
 
-/// A round of both states, by the message words x and y of its quarter-rounds.
-macro_rules! round {
-    ($v:ident: [$($x0:ident)?] [$($y0:ident)?], [$($x1:ident)?] [$($y1:ident)?],
-     [$($x2:ident)?] [$($y2:ident)?], [$($x3:ident)?] [$($y3:ident)?];
-     [$($x4:ident)?] [$($y4:ident)?], [$($x5:ident)?] [$($y5:ident)?],
-     [$($x6:ident)?] [$($y6:ident)?], [$($x7:ident)?] [$($y7:ident)?]) => {
-        concat!(
-            half_round!(
-                $v,
-                0 4 8 12 [$($x0)?] [$($y0)?],
-                1 5 9 13 [$($x1)?] [$($y1)?],
-                2 6 10 14 [$($x2)?] [$($y2)?],
-                3 7 11 15 [$($x3)?] [$($y3)?],
-            ),
-            half_round!(
-                $v,
-                0 5 10 15 [$($x4)?] [$($y4)?],
-                1 6 11 12 [$($x5)?] [$($y5)?],
-                2 7 8 13 [$($x6)?] [$($y6)?],
-                3 4 9 14 [$($x7)?] [$($y7)?],
-            ),
-        )
-    };
-}
-
 /// Round 0: what depends on the nonce.
 macro_rules! first_round {
     (columns_1, $s:tt) => {
@@ -318,16 +293,7 @@ macro_rules! search {
             ".p2align 4",
             "2:",
             both!($v, first_round: columns_1, columns_2, diagonals_1, diagonals_2),
-            round!($v: [] [], [m4] [], [] [], [] []; [m1] [], [m0] [m2], [] [], [] [m3]),
-            round!($v: [] [], [] [m0], [] [m2], [] []; [] [], [m3] [], [] [m1], [] [m4]),
-            round!($v: [] [], [m3] [m1], [] [], [] []; [m2] [], [] [], [m4] [m0], [] []),
-            round!($v: [] [m0], [] [], [m2] [m4], [] []; [] [m1], [] [], [] [], [m3] []),
-            round!($v: [m2] [], [] [], [m0] [], [] [m3]; [m4] [], [] [], [] [], [m1] []),
-            round!($v: [] [], [m1] [], [] [], [m4] []; [m0] [], [] [m3], [] [m2], [] []),
-            round!($v: [] [], [] [], [] [m1], [m3] []; [] [m0], [] [m4], [] [], [m2] []),
-            round!($v: [] [], [] [], [] [m3], [m0] []; [] [m2], [] [], [m1] [m4], [] []),
-            round!($v: [] [m2], [] [m4], [] [], [m1] []; [] [], [] [], [m3] [], [] [m0]),
-            round!($v: [m0] [m1], [m2] [m3], [m4] [], [] []; [] [], [] [], [] [], [] []),
+            middle_rounds!(half_round $v,),
             both!($v, last_round: columns_1, columns_2, diagonals_1, diagonals_2),
             finish!(($v low), "[{run} + {values_low}]", "k1"),
             finish!(($v high), "[{run} + {values_high}]", "k2"),
@@ -340,10 +306,10 @@ macro_rules! search {
             run = in(reg) $run,
             left = inout(reg) $left,
             lanes = const $lanes,
-            m1 = const offset_of!(Constants, root),
-            m2 = const offset_of!(Constants, root) + 8,
-            m3 = const offset_of!(Constants, root) + 16,
-            m4 = const offset_of!(Constants, root) + 24,
+            m1 = const offset_of!(Constants, m1),
+            m2 = const offset_of!(Constants, m2),
+            m3 = const offset_of!(Constants, m3),
+            m4 = const offset_of!(Constants, m4),
             sum_0_4 = const offset_of!(Constants, sum_0_4),
             initial_4 = const offset_of!(Constants, initial_4),
             initial_8 = const offset_of!(Constants, initial_8),
