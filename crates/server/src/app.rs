@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::State;
 use axum::http::{
     HeaderMap, HeaderName, HeaderValue, Method, Request as HttpRequest, StatusCode, header,
@@ -113,15 +113,20 @@ async fn rpc(
     let Some(client) = gate::authorize(headers, peer.client(), &server.settings) else {
         return refused(Reply::error(401, "Unauthorized"), "unauthorized");
     };
-    let body = match Limited::new(body, server.settings.body_limit)
-        .collect()
-        .await
-    {
+    let too_large = || {
+        closing(refused(
+            Reply::error(413, "Request body too large"),
+            "too_large",
+        ))
+    };
+    let limit = server.settings.body_limit;
+    if body.size_hint().lower() > limit as u64 {
+        // Before the client is told to go on, and sends it.
+        return too_large();
+    }
+    let body = match Limited::new(body, limit).collect().await {
         Ok(body) => body.to_bytes(),
-        Err(error) if error.is::<LengthLimitError>() => {
-            let response = refused(Reply::error(413, "Request body too large"), "too_large");
-            return closing(response);
-        }
+        Err(error) if error.is::<LengthLimitError>() => return too_large(),
         Err(_) => {
             server.metrics.request("none", "malformed");
             return closing(empty(StatusCode::BAD_REQUEST));
