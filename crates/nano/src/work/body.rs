@@ -28,6 +28,49 @@ pub(super) trait Lanes: Copy {
     fn xor_rotate<const BITS: u32>(self, other: Self) -> Self;
 }
 
+/// Four quarter-rounds `(number: a b c d)`, step by step, side by side. A macro, so that words are
+/// chosen when it is compiled.
+macro_rules! half_round {
+    ($v:ident, $m:ident, $round:ident, $(($i:literal: $a:literal $b:literal $c:literal $d:literal)),*) => {
+        $($v[$a] = plus($v[$a], $m, const { word($round, 2 * $i) }).add($v[$b]);)*
+        $($v[$d] = $v[$d].xor_rotate::<32>($v[$a]);)*
+        $($v[$c] = $v[$c].add($v[$d]);)*
+        $($v[$b] = $v[$b].xor_rotate::<24>($v[$c]);)*
+        $($v[$a] = plus($v[$a], $m, const { word($round, 2 * $i + 1) }).add($v[$b]);)*
+        $($v[$d] = $v[$d].xor_rotate::<16>($v[$a]);)*
+        $($v[$c] = $v[$c].add($v[$d]);)*
+        $($v[$b] = $v[$b].xor_rotate::<63>($v[$c]);)*
+    };
+}
+
+macro_rules! columns {
+    ($v:ident, $m:ident, $round:ident) => {
+        half_round!($v, $m, $round, (0: 0 4 8 12), (1: 1 5 9 13), (2: 2 6 10 14), (3: 3 7 11 15))
+    };
+}
+
+macro_rules! diagonals {
+    ($v:ident, $m:ident, $round:ident) => {
+        half_round!($v, $m, $round, (4: 0 5 10 15), (5: 1 6 11 12), (6: 2 7 8 13), (7: 3 4 9 14))
+    };
+}
+
+/// Rounds 1 to 10.
+macro_rules! each_round {
+    ($round:ident::<$lanes:ident>($($argument:expr),*)) => {
+        $round::<$lanes, 1>($($argument),*);
+        $round::<$lanes, 2>($($argument),*);
+        $round::<$lanes, 3>($($argument),*);
+        $round::<$lanes, 4>($($argument),*);
+        $round::<$lanes, 5>($($argument),*);
+        $round::<$lanes, 6>($($argument),*);
+        $round::<$lanes, 7>($($argument),*);
+        $round::<$lanes, 8>($($argument),*);
+        $round::<$lanes, 9>($($argument),*);
+        $round::<$lanes, 10>($($argument),*);
+    };
+}
+
 /// A state of the compression, 16 words for each lane.
 type State<L> = [L; 16];
 
@@ -36,7 +79,7 @@ type State<L> = [L; 16];
 pub(super) fn values<L: Lanes>(token: L::Token, constants: &Constants, nonces: L) -> L {
     let m = message(token, constants, nonces);
     let mut v = first_round(token, constants, &m);
-    rounds::<L, 1>(&mut [(&mut v, &m)]);
+    each_round!(round::<L>(&mut v, &m));
     last_round(&mut v, &m);
     digest(token, constants, &v)
 }
@@ -44,12 +87,11 @@ pub(super) fn values<L: Lanes>(token: L::Token, constants: &Constants, nonces: L
 /// The values of two bundles of works, whose operations alternate half-round by half-round: the
 /// operations of one half-round alone depend too much on each other to keep a wide core busy.
 #[inline(always)]
-#[allow(dead_code, reason = "used where two states fit into the registers")]
 pub(super) fn values_2<L: Lanes>(token: L::Token, constants: &Constants, nonces: [L; 2]) -> [L; 2] {
     let [m, n] = nonces.map(|nonces| message(token, constants, nonces));
     let mut v = first_round(token, constants, &m);
     let mut w = first_round(token, constants, &n);
-    rounds::<L, 2>(&mut [(&mut v, &m), (&mut w, &n)]);
+    each_round!(round_2::<L>(&mut v, &mut w, &m, &n));
     last_round(&mut v, &m);
     last_round(&mut w, &n);
     [digest(token, constants, &v), digest(token, constants, &w)]
@@ -107,46 +149,23 @@ fn first_round<L: Lanes>(token: L::Token, constants: &Constants, m: &Message<L>)
     v
 }
 
-/// Four quarter-rounds `(number: a b c d)`, step by step, side by side. A macro, so that words are
-/// chosen when it is compiled.
-macro_rules! half_round {
-    ($v:ident, $m:ident, $round:ident, $(($i:literal: $a:literal $b:literal $c:literal $d:literal)),*) => {
-        $($v[$a] = plus($v[$a], $m, const { word($round, 2 * $i) }).add($v[$b]);)*
-        $($v[$d] = $v[$d].xor_rotate::<32>($v[$a]);)*
-        $($v[$c] = $v[$c].add($v[$d]);)*
-        $($v[$b] = $v[$b].xor_rotate::<24>($v[$c]);)*
-        $($v[$a] = plus($v[$a], $m, const { word($round, 2 * $i + 1) }).add($v[$b]);)*
-        $($v[$d] = $v[$d].xor_rotate::<16>($v[$a]);)*
-        $($v[$c] = $v[$c].add($v[$d]);)*
-        $($v[$b] = $v[$b].xor_rotate::<63>($v[$c]);)*
-    };
-}
-
-/// Rounds 1 to 10 of several states.
 #[inline(always)]
-fn rounds<L: Lanes, const STATES: usize>(states: &mut [(&mut State<L>, &Message<L>); STATES]) {
-    round::<L, STATES, 1>(states);
-    round::<L, STATES, 2>(states);
-    round::<L, STATES, 3>(states);
-    round::<L, STATES, 4>(states);
-    round::<L, STATES, 5>(states);
-    round::<L, STATES, 6>(states);
-    round::<L, STATES, 7>(states);
-    round::<L, STATES, 8>(states);
-    round::<L, STATES, 9>(states);
-    round::<L, STATES, 10>(states);
+fn round<L: Lanes, const ROUND: usize>(v: &mut State<L>, m: &Message<L>) {
+    columns!(v, m, ROUND);
+    diagonals!(v, m, ROUND);
 }
 
 #[inline(always)]
-fn round<L: Lanes, const STATES: usize, const ROUND: usize>(
-    states: &mut [(&mut State<L>, &Message<L>); STATES],
+fn round_2<L: Lanes, const ROUND: usize>(
+    v: &mut State<L>,
+    w: &mut State<L>,
+    m: &Message<L>,
+    n: &Message<L>,
 ) {
-    for (v, m) in states.iter_mut() {
-        half_round!(v, m, ROUND, (0: 0 4 8 12), (1: 1 5 9 13), (2: 2 6 10 14), (3: 3 7 11 15));
-    }
-    for (v, m) in states.iter_mut() {
-        half_round!(v, m, ROUND, (4: 0 5 10 15), (5: 1 6 11 12), (6: 2 7 8 13), (7: 3 4 9 14));
-    }
+    columns!(v, m, ROUND);
+    columns!(w, n, ROUND);
+    diagonals!(v, m, ROUND);
+    diagonals!(w, n, ROUND);
 }
 
 /// Round 11, as far as v0 and v8 need it.

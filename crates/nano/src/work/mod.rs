@@ -1,6 +1,16 @@
 //! The value of a work, and the kernels that look for a high one.
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64_neon;
+#[cfg_attr(
+    target_arch = "x86_64",
+    allow(dead_code, reason = "kernels for other targets, tested on all")
+)]
 mod body;
+#[cfg_attr(
+    target_arch = "x86_64",
+    allow(dead_code, reason = "kernels for other targets, tested on all")
+)]
 mod portable;
 mod precomputed;
 mod scalar;

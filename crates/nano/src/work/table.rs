@@ -9,7 +9,11 @@ use std::time::Duration;
 #[cfg(target_arch = "x86_64")]
 use lanework_arch::{Avx2, Avx512};
 use lanework_arch::{Choice, Isa};
+#[cfg(target_arch = "aarch64")]
+use lanework_arch::{Neon, NeonSha3};
 
+#[cfg(target_arch = "aarch64")]
+use super::aarch64_neon::{NeonSearch, NeonSha3Search};
 #[cfg(not(target_arch = "x86_64"))]
 use super::portable::ScalarSearch;
 use super::precomputed::{Constants, Precomputed};
@@ -57,6 +61,10 @@ enum Implementation {
     Avx512Vl(Avx512Search<4>),
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2Search),
+    #[cfg(target_arch = "aarch64")]
+    NeonSha3(NeonSha3Search),
+    #[cfg(target_arch = "aarch64")]
+    Neon(NeonSearch),
     Scalar(ScalarSearch),
 }
 
@@ -73,6 +81,12 @@ impl Implementation {
             "avx512vl" => Avx512::new(best).map(Avx512Search::new).map(Self::Avx512Vl),
             #[cfg(target_arch = "x86_64")]
             "avx2" => Avx2::new(best).map(Avx2Search::new).map(Self::Avx2),
+            #[cfg(target_arch = "aarch64")]
+            "neon-sha3" => NeonSha3::new(best)
+                .map(NeonSha3Search::new)
+                .map(Self::NeonSha3),
+            #[cfg(target_arch = "aarch64")]
+            "neon" => Neon::new(best).map(NeonSearch::new).map(Self::Neon),
             "scalar" => Some(Self::Scalar(ScalarSearch)),
             _ => None,
         }
@@ -86,6 +100,10 @@ impl Implementation {
             Self::Avx512Vl(search) => search,
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(search) => search,
+            #[cfg(target_arch = "aarch64")]
+            Self::NeonSha3(search) => search,
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon(search) => search,
             Self::Scalar(scalar) => scalar,
         }
     }

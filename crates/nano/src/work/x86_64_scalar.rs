@@ -394,7 +394,7 @@ impl Run {
     fn new(constants: &Constants, start: u64, threshold: u64, bundles: u64) -> Self {
         let integers = Integers::new(start, threshold, 1, bundles);
         Self {
-            constants: constants.clone(),
+            constants: *constants,
             integers,
         }
     }

@@ -350,6 +350,10 @@ impl Avx2Search {
 
     /// Searches the bundles that are left, of which there is at least one, up to the first one with a
     /// hit, which stays among those left.
+    #[expect(
+        clippy::unused_self,
+        reason = "the token in it proves the instructions"
+    )]
     fn search(self, run: &mut Run) {
         #[target_feature(enable = "avx2,bmi2")]
         fn entry(run: &mut Run) {
