@@ -4,7 +4,7 @@
 //! the threshold that is asked for.
 
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
@@ -25,8 +25,9 @@ const BACKLOG: usize = 1024;
 /// A file of found works.
 #[derive(Debug)]
 pub struct Cache {
-    database: std::sync::Arc<Database>,
-    writer: Mutex<Option<(SyncSender<(Root, u64)>, JoinHandle<()>)>>,
+    database: Arc<Database>,
+    works: Option<SyncSender<(Root, u64)>>,
+    writer: Option<JoinHandle<()>>,
 }
 
 /// Why a cache cannot be used.
@@ -38,20 +39,21 @@ impl Cache {
     /// # Errors
     /// If it is no such file, or another process has it open.
     pub fn open(path: &Path, capacity: u64) -> Result<Self, Error> {
-        let database = std::sync::Arc::new(Database::create(path)?);
+        let database = Arc::new(Database::create(path)?);
         let transaction = database.begin_write()?;
         transaction.open_table(WORKS)?;
         transaction.open_table(ORDER)?;
         transaction.commit()?;
-        let (sender, receiver) = sync_channel(BACKLOG);
-        let writer = std::sync::Arc::clone(&database);
+        let (works, receiver) = sync_channel(BACKLOG);
+        let writer = Arc::clone(&database);
         let thread = thread::Builder::new().name("cache".to_owned());
-        let thread = thread
+        let writer = thread
             .spawn(move || write(&writer, capacity, &receiver))
             .map_err(redb::Error::Io)?;
         Ok(Self {
             database,
-            writer: Mutex::new(Some((sender, thread))),
+            works: Some(works),
+            writer: Some(writer),
         })
     }
 
@@ -73,13 +75,9 @@ impl Cache {
 
     /// Remembers work, a little later. Work of a lower value than what is there is not kept.
     pub fn put(&self, root: &Root, nonce: u64) {
-        let writer = self
-            .writer
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some((sender, _)) = &*writer {
+        if let Some(works) = &self.works {
             // When works are found faster than the disk takes them, they are not worth keeping.
-            let _ = sender.try_send((*root, nonce));
+            let _ = works.try_send((*root, nonce));
         }
     }
 }
@@ -87,13 +85,9 @@ impl Cache {
 impl Drop for Cache {
     /// Waits until everything is written.
     fn drop(&mut self) {
-        let writer = self
-            .writer
-            .get_mut()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some((sender, thread)) = writer.take() {
-            drop(sender);
-            let _ = thread.join();
+        self.works = None;
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
         }
     }
 }

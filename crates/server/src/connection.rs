@@ -426,7 +426,7 @@ mod tests {
         let mut seen = vec![0; ONE.len()];
         server.read_exact(&mut seen).await.unwrap();
         assert_eq!(seen, ONE);
-        let hour = Duration::from_secs(3600);
+        let hour = Duration::from_hours(1);
         tokio::time::timeout(hour, server.read_u8())
             .await
             .unwrap_err();
@@ -493,7 +493,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn closing_waits_for_the_client_but_not_long() {
         let (mut client, mut server) = guarded();
-        client.write_all(&[0; 100_000]).await.unwrap();
+        client.write_all(&vec![0; 100_000]).await.unwrap();
         let start = Instant::now();
         server.shutdown().await.unwrap();
         assert_eq!(start.elapsed(), LINGER);

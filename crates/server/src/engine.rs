@@ -212,10 +212,11 @@ impl Engine {
     ) -> std::io::Result<Self> {
         assert!(!workers.is_empty(), "an engine needs workers");
         let queue = Queue::new(order, capacity, workers.len(), fastrand::Rng::new());
-        let meter = |worker: &Box<dyn Worker>| Meter {
-            name: worker.name(),
+        let meter = |name| Meter {
+            name,
             ..Meter::default()
         };
+        let names = workers.iter().map(|worker| worker.name());
         let shared = Arc::new(Shared {
             version: AtomicU64::new(queue.version()),
             state: Mutex::new(State {
@@ -223,7 +224,7 @@ impl Engine {
                 stage: Stage::Serving,
             }),
             wake: Condvar::new(),
-            meters: workers.iter().map(meter).collect(),
+            meters: names.map(meter).collect(),
         });
         let mut engine = Self {
             shared,

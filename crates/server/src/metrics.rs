@@ -16,7 +16,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Meter};
 
 /// The media type of [`Metrics::text`].
 pub const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -205,7 +205,7 @@ impl Metrics {
         reason = "a second has far fewer than 2^53 hashes"
     )]
     pub fn sample(&self, engine: &Engine, now: Instant) {
-        let hashes: Vec<u64> = engine.meters().iter().map(|meter| meter.hashes()).collect();
+        let hashes: Vec<u64> = engine.meters().iter().map(Meter::hashes).collect();
         let mut history = self.history();
         if let Some((since, before)) = history.counted.take() {
             let seconds = now.saturating_duration_since(since).as_secs_f64().max(1e-3);

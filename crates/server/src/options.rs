@@ -28,6 +28,7 @@ use crate::settings::{Benchmark, Cancel, Dashboard, Rate, Settings};
 
 /// Finds Nano proof-of-work for whoever asks over HTTP.
 #[derive(Clone, Debug, Parser)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
 #[command(name = "nano-work-server", version, args_override_self = true)]
 pub struct Options {
     /// Where to listen: an IP address and a port, or unix:PATH; may be given several times
@@ -94,7 +95,7 @@ pub struct Options {
     #[arg(long, value_name = "FACTOR", value_parser = positive, conflicts_with = "max_difficulty")]
     pub max_multiplier: Option<f64>,
 
-    /// A file of API keys, one a line; NANO_WORK_SERVER_API_KEY may hold one as well
+    /// A file of API keys, one a line; the variable `NANO_WORK_SERVER_API_KEY` may hold one as well
     #[arg(long, value_name = "FILE")]
     pub api_key_file: Option<PathBuf>,
 

@@ -169,20 +169,21 @@ impl Lane {
         }
     }
 
+    /// Takes the next task: the first, or any if there is a `random`.
     fn pop(
         &mut self,
-        random: Option<&mut fastrand::Rng>,
+        mut random: Option<&mut fastrand::Rng>,
         is_live: impl Fn(u64) -> bool,
     ) -> Option<u64> {
-        let mut pick: Box<dyn FnMut(&mut VecDeque<u64>) -> Option<u64>> = match random {
-            None => Box::new(VecDeque::pop_front),
-            Some(random) => Box::new(|numbers| {
+        let numbers = &mut self.numbers;
+        let mut pick = || match &mut random {
+            None => numbers.pop_front(),
+            Some(random) => {
                 let last = numbers.len().checked_sub(1)?;
                 numbers.swap_remove_back(random.usize(..=last))
-            }),
+            }
         };
-        let number =
-            std::iter::from_fn(|| pick(&mut self.numbers)).find(|&number| is_live(number))?;
+        let number = std::iter::from_fn(&mut pick).find(|&number| is_live(number))?;
         self.live -= 1;
         Some(number)
     }

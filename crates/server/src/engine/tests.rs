@@ -216,7 +216,7 @@ fn races_leave_nothing_behind() {
                         }
                         match pending.outcome.try_recv().unwrap() {
                             Outcome::Found { nonce, .. } => {
-                                assert!(validate(&[root; 32], nonce) >= threshold)
+                                assert!(validate(&[root; 32], nonce) >= threshold);
                             }
                             other => assert_eq!(other, Outcome::Cancelled),
                         }

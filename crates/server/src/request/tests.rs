@@ -599,7 +599,8 @@ proptest! {
 
     #[test]
     fn hex_is_read_as_it_is_written(bytes in any::<Vec<u8>>()) {
-        let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let text = digits.concat();
         prop_assert_eq!(hex_bytes(&text), Some(bytes));
     }
 }

@@ -139,5 +139,5 @@ fn cancels_without_end() {
         }
     });
     let requests = server.metric("nano_work_requests_total{action=\"work_cancel\",outcome=\"ok\"}");
-    assert_eq!(requests as usize, count);
+    assert_eq!(requests, count);
 }

@@ -77,11 +77,11 @@ fn metrics() {
     }
     drop((waiting, queued));
     server.wait_idle();
-    assert_eq!(server.metric("nano_work_disconnects_total"), 2.0);
+    assert_eq!(server.metric("nano_work_disconnects_total"), 2);
     assert_eq!(
         server
             .metric("nano_work_requests_total{action=\"work_generate\",outcome=\"disconnected\"}"),
-        2.0
+        2
     );
 }
 

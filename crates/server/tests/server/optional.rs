@@ -204,7 +204,7 @@ fn found_work_is_found_again() {
             .is_some()
     });
     assert_eq!(server.post(&asked), first);
-    assert_eq!(server.metric("nano_work_cache_hits_total"), 1.0);
+    assert_eq!(server.metric("nano_work_cache_hits_total"), 1);
     // More is asked for than what is there.
     let better = generate(HASH, "fffff00000000000");
     let second = server.post(&better);

@@ -141,15 +141,13 @@ impl Running {
     }
 
     /// The value of a metric.
-    pub(crate) fn metric(&self, name: &str) -> f64 {
+    pub(crate) fn metric(&self, name: &str) -> u64 {
         let text = self.server.metrics.text(&self.server.engine);
         let line = text.lines().find(|line| {
             line.strip_prefix(name)
                 .is_some_and(|rest| rest.starts_with(' '))
         });
-        line.map_or(0.0, |line| {
-            line.rsplit(' ').next().unwrap().parse().unwrap()
-        })
+        line.map_or(0, |line| line.rsplit(' ').next().unwrap().parse().unwrap())
     }
 }
 
@@ -168,7 +166,7 @@ impl Drop for Running {
         ended.expect("the server stops in time").unwrap();
         assert_eq!(
             self.metric("nano_work_connections"),
-            0.0,
+            0,
             "connections are left"
         );
         let load = self.server.engine.load();
