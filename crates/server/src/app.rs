@@ -1,7 +1,7 @@
 //! The HTTP interface: from a request to its answer.
 //!
 //! Every POST is a request, whatever its path; the order in which it can be refused is the order of
-//! the steps in [`rpc`]. A few paths can be looked at with GET.
+//! the steps in `rpc`. A few paths can be looked at with GET.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};

@@ -2,7 +2,7 @@
 //!
 //! [`Guarded`] sits between a socket and the library and does what the library does not:
 //!
-//! - Requests whose [framing](crate::framing) is doubtful are refused.
+//! - Requests whose [framing] is doubtful are refused.
 //! - Bytes of a further request stay here while one is being answered. So the library has nothing to
 //!   read, and the end of the stream is noticed at once: it means that the client no longer waits.
 //! - Idle and slow clients lose their connection, but never while a request is being answered.

@@ -737,6 +737,39 @@ mod tests {
     }
 
     #[test]
+    fn the_example_has_every_option() {
+        let example = include_str!("../deploy/nano-work-server.toml");
+        let options = configured(example, &[]).unwrap();
+        assert_eq!(options.cpu_threads, CpuThreads::Auto);
+        // What is in comments, without the text around it. Of keys that are there twice, the first counts.
+        let mut keys = Vec::new();
+        for line in example.lines() {
+            let line = line.strip_prefix("# ").unwrap_or(line);
+            if let Some((key, value)) = line.split_once(" = ")
+                && !keys.contains(&key)
+            {
+                // These exclude each other.
+                if key != "max-multiplier" {
+                    configured(
+                        &format!("{key} = {value}\nrate-limit = 1.0\ncache = \"x\""),
+                        &[],
+                    )
+                    .or_else(|_| configured(&format!("{key} = {value}"), &[]))
+                    .unwrap_or_else(|error| panic!("{line}: {error}"));
+                }
+                keys.push(key);
+            }
+        }
+        let command = Options::command();
+        let known = command.get_arguments().filter_map(clap::Arg::get_long);
+        let other = ["config", "gpu", "gpu-local-work-size", "help", "version"];
+        let mut known: Vec<_> = known.filter(|name| !other.contains(name)).collect();
+        known.sort_unstable();
+        keys.sort_unstable();
+        assert_eq!(keys, known);
+    }
+
+    #[test]
     fn keys_are_lines() {
         let keys = |text: &str| {
             let mut file = tempfile::NamedTempFile::new().unwrap();
