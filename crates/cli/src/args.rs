@@ -12,7 +12,8 @@ Examples:
   lanework commit trace.csv --rate 4 --format plonky3 --pad last
   lanework commit trace.bin --rows 65536 --columns 80 --memory consume --json
   lanework commit --synthetic lineth:1 --rows 4096 --columns 4096
-  lanework cpu";
+  lanework cpu
+  lanework work bench";
 
 const COMMIT_EXAMPLES: &str = "\
 INPUT is read by its extension:
@@ -41,6 +42,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Commit(Commit),
     Cpu(Cpu),
+    Work(crate::work::args::Work),
 }
 
 /// Reed-Solomon encode the columns of a table, hash its rows and print the Merkle root.

@@ -72,21 +72,22 @@ impl Implementation {
     /// The names of all kernels on any machine, the one that is usually fastest first.
     const NAMES: [&str; 6] = ["avx512", "avx512vl", "avx2", "neon-sha3", "neon", "scalar"];
 
-    fn new(name: &str) -> Option<Self> {
-        let best = Choice::best();
+    fn new(name: &str, choice: Choice) -> Option<Self> {
         match name {
             #[cfg(target_arch = "x86_64")]
-            "avx512" => Avx512::new(best).map(Avx512Search::new).map(Self::Avx512),
+            "avx512" => Avx512::new(choice).map(Avx512Search::new).map(Self::Avx512),
             #[cfg(target_arch = "x86_64")]
-            "avx512vl" => Avx512::new(best).map(Avx512Search::new).map(Self::Avx512Vl),
+            "avx512vl" => Avx512::new(choice)
+                .map(Avx512Search::new)
+                .map(Self::Avx512Vl),
             #[cfg(target_arch = "x86_64")]
-            "avx2" => Avx2::new(best).map(Avx2Search::new).map(Self::Avx2),
+            "avx2" => Avx2::new(choice).map(Avx2Search::new).map(Self::Avx2),
             #[cfg(target_arch = "aarch64")]
-            "neon-sha3" => NeonSha3::new(best)
+            "neon-sha3" => NeonSha3::new(choice)
                 .map(NeonSha3Search::new)
                 .map(Self::NeonSha3),
             #[cfg(target_arch = "aarch64")]
-            "neon" => Neon::new(best).map(NeonSearch::new).map(Self::Neon),
+            "neon" => Neon::new(choice).map(NeonSearch::new).map(Self::Neon),
             "scalar" => Some(Self::Scalar(ScalarSearch)),
             _ => None,
         }
@@ -117,12 +118,18 @@ impl Kernel {
         *BEST.get_or_init(|| crate::autotune(Duration::from_millis(50)))
     }
 
-    /// The kernels of this machine, those with the most lanes first.
+    /// The kernels of this machine, the one that is usually fastest first.
     pub fn available() -> Vec<Self> {
-        let kernels = Implementation::NAMES
-            .into_iter()
-            .filter_map(Implementation::new);
-        kernels.map(Self).collect()
+        Self::available_in(Choice::best())
+    }
+
+    /// The kernels that `choice` has the instructions for, the one that is usually fastest first.
+    pub fn available_in(choice: Choice) -> Vec<Self> {
+        let names = Implementation::NAMES.into_iter();
+        names
+            .filter_map(|name| Implementation::new(name, choice))
+            .map(Self)
+            .collect()
     }
 
     /// The kernel that every machine runs.
@@ -142,7 +149,7 @@ impl Kernel {
             None => Err(Error::UnknownKernel {
                 name: name.to_owned(),
             }),
-            Some(name) => Implementation::new(name)
+            Some(name) => Implementation::new(name, Choice::best())
                 .map(Self)
                 .ok_or(Error::MissingKernel { name }),
         }

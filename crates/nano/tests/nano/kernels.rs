@@ -1,5 +1,6 @@
 //! Every kernel of the machine: each of its lanes, and the set of nonces it finds.
 
+use lanework_arch::{Choice, Feature, Isa};
 use lanework_nano::{BATCH, Error, Kernel, Precomputed, Root, resolve_hit, validate};
 use lanework_testkit::cases::Rng;
 use proptest::prelude::{any, prop_assert_eq, proptest};
@@ -271,6 +272,20 @@ fn names() {
         kernels.last().map(|kernel| (kernel.name(), kernel.lanes())),
         Some(("scalar", 1))
     );
+    for choice in Choice::available() {
+        let names: Vec<_> = Kernel::available_in(choice)
+            .into_iter()
+            .map(Kernel::name)
+            .collect();
+        let expected: &[&str] = match choice.isa() {
+            Isa::Avx512 => &["avx512", "avx512vl", "avx2", "scalar"],
+            Isa::Avx2 => &["avx2", "scalar"],
+            Isa::Neon if choice.has(Feature::Sha3) => &["neon-sha3", "neon", "scalar"],
+            Isa::Neon => &["neon", "scalar"],
+            _ => &["scalar"],
+        };
+        assert_eq!(names, expected, "{choice}");
+    }
     let foreign = if cfg!(target_arch = "aarch64") {
         "avx2"
     } else {
