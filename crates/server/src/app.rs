@@ -107,11 +107,19 @@ async fn rpc(
         server.metrics.request("none", why);
         json(reply)
     };
-    if origin == Origin::Foreign {
-        return refused(Reply::error(403, "Origin not allowed"), "origin");
-    }
-    let Some(client) = gate::authorize(headers, peer.client(), &server.settings) else {
-        return refused(Reply::error(401, "Unauthorized"), "unauthorized");
+    let limit = server.settings.body_limit;
+    let client = match origin {
+        Origin::Foreign => Err((Reply::error(403, "Origin not allowed"), "origin")),
+        Origin::Allowed(_) => gate::authorize(headers, peer.client(), &server.settings)
+            .ok_or((Reply::error(401, "Unauthorized"), "unauthorized")),
+    };
+    let client = match client {
+        Ok(client) => client,
+        Err((reply, why)) => {
+            // Read to its end, or the connection would not be good for another request.
+            let _ = Limited::new(body, limit).collect().await;
+            return refused(reply, why);
+        }
     };
     let too_large = || {
         closing(refused(
@@ -119,7 +127,6 @@ async fn rpc(
             "too_large",
         ))
     };
-    let limit = server.settings.body_limit;
     if body.size_hint().lower() > limit as u64 {
         // Before the client is told to go on, and sends it.
         return too_large();

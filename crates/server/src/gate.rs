@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use axum::http::{HeaderMap, HeaderValue, header};
-use constant_time_eq::constant_time_eq;
 
 use crate::client::Client;
 use crate::settings::{Rate, Settings};
@@ -55,11 +54,11 @@ pub fn authorize(headers: &HeaderMap, client: Client, settings: &Settings) -> Op
         .get(API_KEY_HEADER)
         .map(|value| value.as_bytes().to_vec());
     let shown = direct.or_else(|| headers.get(header::AUTHORIZATION).and_then(bearer));
-    let keys = settings.api_keys.iter().map(String::as_bytes);
     // All keys are compared, so that the time does not tell which one agrees.
     let found = shown.and_then(|shown| {
-        keys.enumerate().fold(None, |found, (index, key)| {
-            if constant_time_eq(key, &shown) {
+        let keys = settings.api_keys.iter().enumerate();
+        keys.fold(None, |found, (index, key)| {
+            if key.is(&shown) {
                 Some(Client::Key(index))
             } else {
                 found
@@ -188,6 +187,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::settings::ApiKey;
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
         pairs
@@ -209,7 +209,9 @@ mod tests {
         let authorize =
             |settings: &Settings, pairs: &[_]| authorize(&headers(pairs), CLIENT, settings);
         assert_eq!(authorize(&settings, &[]), Some(CLIENT));
-        settings.api_keys = vec!["first".to_owned(), "second".to_owned()];
+        settings.api_keys = ["first", "second"]
+            .map(|key| ApiKey::new(key).unwrap())
+            .to_vec();
         for wrong in ["", "firs", "firstt", "third"] {
             assert_eq!(authorize(&settings, &[("nano-api-key", wrong)]), None);
         }

@@ -14,6 +14,7 @@ use lanework_server::engine::Engine;
 use lanework_server::log;
 use lanework_server::options::{self, Error, Options};
 use lanework_server::serve::{Address, Listener, serve};
+use lanework_server::settings::ApiKey;
 use lanework_server::worker::{Cpu, Worker};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime;
@@ -126,7 +127,7 @@ fn workers(options: &Options) -> anyhow::Result<(Vec<Box<dyn Worker>>, lanework_
     Ok(((0..threads).map(worker).collect(), kernel))
 }
 
-fn api_keys(options: &Options) -> anyhow::Result<Vec<String>> {
+fn api_keys(options: &Options) -> anyhow::Result<Vec<ApiKey>> {
     let mut keys = options
         .api_key_file
         .as_deref()
@@ -134,10 +135,7 @@ fn api_keys(options: &Options) -> anyhow::Result<Vec<String>> {
         .transpose()?
         .unwrap_or_default();
     if let Some(key) = std::env::var_os(API_KEY) {
-        let key = key
-            .into_string()
-            .ok()
-            .filter(|key| options::is_api_key(key));
+        let key = key.into_string().ok().and_then(ApiKey::new);
         keys.push(key.with_context(|| {
             format!("the key in {API_KEY} is empty, or has blanks or other characters")
         })?);

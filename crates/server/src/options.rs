@@ -24,7 +24,7 @@ use crate::connection::Timeouts;
 use crate::queue::Order;
 use crate::request::Rules;
 use crate::serve::{Address, Connections};
-use crate::settings::{Benchmark, Cancel, Dashboard, Rate, Settings};
+use crate::settings::{ApiKey, Benchmark, Cancel, Dashboard, Rate, Settings};
 
 /// Finds Nano proof-of-work for whoever asks over HTTP.
 #[derive(Clone, Debug, Parser)]
@@ -365,7 +365,7 @@ impl Options {
     }
 
     /// The settings of the HTTP interface, with the keys that clients must know.
-    pub fn settings(&self, api_keys: Vec<String>) -> Settings {
+    pub fn settings(&self, api_keys: Vec<ApiKey>) -> Settings {
         let from_multiplier = |factor| multiplier::from_multiplier(factor, self.network.base());
         Settings {
             rules: Rules {
@@ -437,24 +437,17 @@ fn seconds(number: NonZeroU64) -> Duration {
 ///
 /// # Errors
 /// If it cannot be read or has none, or something that cannot be sent in a header.
-pub fn api_keys(path: &Path) -> Result<Vec<String>, Error> {
+pub fn api_keys(path: &Path) -> Result<Vec<ApiKey>, Error> {
     let text = read(path)?;
     let lines = text
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let keys: Vec<_> = lines.map(str::to_owned).collect();
-    if keys.is_empty() || keys.iter().any(|key| !is_api_key(key)) {
-        return Err(Error::NoKey {
+    let keys = lines.map(ApiKey::new).collect::<Option<Vec<_>>>();
+    keys.filter(|keys| !keys.is_empty())
+        .ok_or_else(|| Error::NoKey {
             path: path.to_owned(),
-        });
-    }
-    Ok(keys)
-}
-
-/// Whether a text can be an API key.
-pub fn is_api_key(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())
+        })
 }
 
 fn read(path: &Path) -> Result<String, Error> {
@@ -776,7 +769,9 @@ mod tests {
             file.write_all(text.as_bytes()).unwrap();
             api_keys(file.path())
         };
-        assert_eq!(keys("# wallets\n one \n\ntwo\n").unwrap(), ["one", "two"]);
+        let two = ["one", "two"].map(|key| ApiKey::new(key).unwrap());
+        assert_eq!(keys("# wallets\n one \n\ntwo\n").unwrap(), two);
+        assert!(!format!("{two:?}").contains("one"));
         for text in ["", "\n#x\n", "with blank\n", "é\n"] {
             assert!(keys(text).is_err(), "{text:?}");
         }

@@ -1,7 +1,9 @@
 //! What an operator decides, apart from addresses and workers.
 
+use std::fmt;
 use std::time::Duration;
 
+use constant_time_eq::constant_time_eq;
 use ipnet::IpNet;
 
 use crate::request::Rules;
@@ -22,7 +24,7 @@ pub struct Settings {
     /// The highest threshold that is searched.
     pub max_threshold: Option<u64>,
     /// The keys of which a client must show one, if there are any.
-    pub api_keys: Vec<String>,
+    pub api_keys: Vec<ApiKey>,
     /// Where clients need no key.
     pub trusted: Vec<IpNet>,
     /// The web origins that may ask from a browser; `*` for all.
@@ -57,6 +59,30 @@ impl Default for Settings {
             limit_status: 200,
             dashboard: Dashboard::Shown,
         }
+    }
+}
+
+/// A key that a client must show. It is not printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ApiKey(String);
+
+impl ApiKey {
+    /// A key, if the text can be sent in a header: printable characters without blanks.
+    pub fn new(text: impl Into<String>) -> Option<Self> {
+        let text = text.into();
+        let is_key = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+        is_key.then_some(Self(text))
+    }
+
+    /// Whether it is this one, without telling by the time it takes how far it agrees.
+    pub fn is(&self, shown: &[u8]) -> bool {
+        constant_time_eq(self.0.as_bytes(), shown)
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey")
     }
 }
 

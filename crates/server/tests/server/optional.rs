@@ -1,16 +1,23 @@
 //! What an operator can turn on.
 
 use lanework_server::cache::Cache;
-use lanework_server::settings::{Benchmark, Cancel, Dashboard, Rate, Settings};
+use lanework_server::settings::{ApiKey, Benchmark, Cancel, Dashboard, Rate, Settings};
 
 use crate::wire::{HASH, NEVER, Setup, assert_work, cancel, generate, hash, request, start, with};
 
 const TOO_MANY: &str = r#"{"error":"Too many requests"}"#;
 
+fn keys(texts: &[&str]) -> Vec<ApiKey> {
+    texts
+        .iter()
+        .map(|text| ApiKey::new(*text).unwrap())
+        .collect()
+}
+
 #[test]
 fn api_keys() {
     let server = with(Settings {
-        api_keys: vec!["secret".to_owned()],
+        api_keys: keys(&["secret"]),
         ..Settings::default()
     });
     let body = generate(HASH, "0");
@@ -39,6 +46,14 @@ fn api_keys() {
     ] {
         assert_work(&ask(headers), HASH, 0);
     }
+    // The connection is good for more, also if the body comes late.
+    let mut client = server.connect();
+    for _ in 0..3 {
+        client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        client.send("{}");
+        assert_eq!(client.answer().status, 401);
+    }
     // The key comes before anything that the body says, but after the method.
     let mut client = server.connect();
     assert_eq!(client.post("{"), refused);
@@ -49,7 +64,7 @@ fn api_keys() {
 #[test]
 fn a_node_without_a_key_from_a_trusted_address() {
     let server = with(Settings {
-        api_keys: vec!["secret".to_owned()],
+        api_keys: keys(&["secret"]),
         trusted: vec!["127.0.0.0/8".parse().unwrap()],
         ..Settings::default()
     });
@@ -146,7 +161,7 @@ fn requests_at_a_time() {
 #[test]
 fn clients_cancel_their_own() {
     let server = with(Settings {
-        api_keys: vec!["one".to_owned(), "two".to_owned()],
+        api_keys: keys(&["one", "two"]),
         cancel: Cancel::Owner,
         ..Settings::default()
     });
