@@ -26,6 +26,9 @@ use super::x86_avx2::Avx2Search;
 use super::x86_avx512::Avx512Search;
 use crate::{Error, Root, Work};
 
+/// How long it may take to find the fastest kernel, with some reserve below a twentieth of a second.
+const TUNING: Duration = Duration::from_millis(40);
+
 /// The most nonces in a bundle of any kernel.
 const BUNDLE_MAX: usize = 16;
 
@@ -115,7 +118,7 @@ impl Kernel {
     /// was first asked.
     pub fn best() -> Self {
         static BEST: OnceLock<Kernel> = OnceLock::new();
-        *BEST.get_or_init(|| crate::autotune(Duration::from_millis(50)))
+        *BEST.get_or_init(|| crate::autotune(TUNING))
     }
 
     /// The kernels of this machine, the one that is usually fastest first.
