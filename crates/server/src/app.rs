@@ -94,7 +94,7 @@ async fn answer(
     response
 }
 
-/// Answers a request. What can refuse it, in this order: where it comes from, its API key, its length,
+/// Answers a request. What can refuse it, in this order: its length, where it comes from, its API key,
 /// its JSON and fields, the limits.
 async fn rpc(
     server: &Server,
@@ -107,30 +107,18 @@ async fn rpc(
         server.metrics.request("none", why);
         json(reply)
     };
-    let limit = server.settings.body_limit;
-    let client = match origin {
-        Origin::Foreign => Err((Reply::error(403, "Origin not allowed"), "origin")),
-        Origin::Allowed(_) => gate::authorize(headers, peer.client(), &server.settings)
-            .ok_or((Reply::error(401, "Unauthorized"), "unauthorized")),
-    };
-    let client = match client {
-        Ok(client) => client,
-        Err((reply, why)) => {
-            // Read to its end, or the connection would not be good for another request.
-            let _ = Limited::new(body, limit).collect().await;
-            return refused(reply, why);
-        }
-    };
     let too_large = || {
         closing(refused(
             Reply::error(413, "Request body too large"),
             "too_large",
         ))
     };
+    let limit = server.settings.body_limit;
     if body.size_hint().lower() > limit as u64 {
         // Before the client is told to go on, and sends it.
         return too_large();
     }
+    // To its end in any case, or the connection would not be good for another request.
     let body = match Limited::new(body, limit).collect().await {
         Ok(body) => body.to_bytes(),
         Err(error) if error.is::<LengthLimitError>() => return too_large(),
@@ -139,14 +127,16 @@ async fn rpc(
             return closing(empty(StatusCode::BAD_REQUEST));
         }
     };
-    let reply = match parse(&body, &server.settings.rules) {
-        Err(rejection) => {
-            server.metrics.request("none", "rejected");
-            rejection.into()
-        }
-        Ok(request) => execute(server, peer, client, request).await,
+    if origin == Origin::Foreign {
+        return refused(Reply::error(403, "Origin not allowed"), "origin");
+    }
+    let Some(client) = gate::authorize(headers, peer.client(), &server.settings) else {
+        return refused(Reply::error(401, "Unauthorized"), "unauthorized");
     };
-    json(reply)
+    match parse(&body, &server.settings.rules) {
+        Err(rejection) => refused(rejection.into(), "rejected"),
+        Ok(request) => json(execute(server, peer, client, request).await),
+    }
 }
 
 async fn execute(server: &Server, peer: &Peer, client: Client, request: Request) -> Reply {
@@ -186,22 +176,54 @@ async fn execute(server: &Server, peer: &Peer, client: Client, request: Request)
     }
 }
 
+/// Why a well-formed request is not served: what the client is told, and what is counted.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct Refused {
+    text: &'static str,
+    outcome: &'static str,
+}
+
+const QUEUE_FULL: Refused = Refused {
+    text: reply::QUEUE_FULL,
+    outcome: "queue_full",
+};
+const STOPPING: Refused = Refused {
+    text: reply::STOPPING,
+    outcome: "stopping",
+};
+const DEADLINE: Refused = Refused {
+    text: reply::DEADLINE,
+    outcome: "deadline",
+};
+const CANCELLED: Refused = Refused {
+    text: reply::CANCELLED,
+    outcome: "cancelled",
+};
+const FAILED: Refused = Refused {
+    text: reply::FAILED,
+    outcome: "failed",
+};
+const DIFFICULTY_LIMIT: Refused = Refused {
+    text: reply::DIFFICULTY_LIMIT,
+    outcome: "difficulty_limit",
+};
+const RATE_LIMIT: Refused = Refused {
+    text: reply::RATE_LIMIT,
+    outcome: "rate_limit",
+};
+
 /// Whether the limits that an operator may set let a search through; if not, the refusal.
-fn limits(
-    server: &Server,
-    client: Client,
-    threshold: u64,
-) -> Result<gate::Admission, (&'static str, &'static str)> {
+fn limits(server: &Server, client: Client, threshold: u64) -> Result<gate::Admission, Refused> {
     let settings = &server.settings;
     let is_below = settings
         .min_threshold
         .is_some_and(|least| threshold < least);
     let is_above = settings.max_threshold.is_some_and(|most| threshold > most);
     if is_below || is_above {
-        return Err((reply::DIFFICULTY_LIMIT, "difficulty_limit"));
+        return Err(DIFFICULTY_LIMIT);
     }
     let admission = server.limiter.admit(client, settings, Instant::now());
-    admission.ok_or((reply::RATE_LIMIT, "rate_limit"))
+    admission.ok_or(RATE_LIMIT)
 }
 
 fn submit(
@@ -210,13 +232,13 @@ fn submit(
     threshold: u64,
     urgency: Urgency,
     client: Client,
-) -> Result<Pending, (&'static str, &'static str)> {
+) -> Result<Pending, Refused> {
     server
         .engine
         .submit(root, threshold, urgency, client)
         .map_err(|refusal| match refusal {
-            Refusal::QueueFull => (reply::QUEUE_FULL, "queue_full"),
-            Refusal::Stopping => (reply::STOPPING, "stopping"),
+            Refusal::QueueFull => QUEUE_FULL,
+            Refusal::Stopping => STOPPING,
         })
 }
 
@@ -230,16 +252,16 @@ async fn generate(
     log::timed(format_args!("Received work for {}", root_hex(&root)));
     let network = server.settings.rules.network;
     let mut record = Record::new(&server.metrics, "work_generate");
-    let refused = |record: Record<'_>, (text, why): (&str, &'static str)| {
-        record.end(why);
-        let is_limit = why == "rate_limit";
+    let refused = |record: Record<'_>, why: Refused| {
+        record.end(why.outcome);
+        let is_limit = why == RATE_LIMIT;
         Reply::error(
             if is_limit {
                 server.settings.limit_status
             } else {
                 200
             },
-            text,
+            why.text,
         )
     };
     let _admission = match limits(server, client, threshold) {
@@ -269,7 +291,7 @@ async fn generate(
     };
     let outcome = tokio::select! {
         outcome = pending => outcome,
-        () = deadline => return refused(record, (reply::DEADLINE, "deadline")),
+        () = deadline => return refused(record, DEADLINE),
         // Nobody reads this, and the guard of the connection counts as one who left.
         () = peer.gone() => return Reply::refused(reply::CANCELLED),
     };
@@ -293,9 +315,9 @@ async fn generate(
             }
             Reply::generated(nonce, value, network)
         }
-        Outcome::Cancelled => refused(record, (reply::CANCELLED, "cancelled")),
-        Outcome::Failed => refused(record, (reply::FAILED, "failed")),
-        Outcome::Stopping => refused(record, (reply::STOPPING, "stopping")),
+        Outcome::Cancelled => refused(record, CANCELLED),
+        Outcome::Failed => refused(record, FAILED),
+        Outcome::Stopping => refused(record, STOPPING),
     }
 }
 
@@ -306,15 +328,19 @@ async fn benchmark(
     threshold: u64,
     count: u64,
 ) -> Reply {
-    const FAILED: &str = "Work generation failure";
+    const NO_WORK: &str = "Work generation failure";
+    const DISABLED: Refused = Refused {
+        text: "Benchmark is disabled",
+        outcome: "disabled",
+    };
     let network = server.settings.rules.network;
     let record = Record::new(&server.metrics, "benchmark");
-    let failed = |record: Record<'_>, (hint, why)| {
-        record.end(why);
-        Reply::benchmark_failed(hint)
+    let failed = |record: Record<'_>, why: Refused| {
+        record.end(why.outcome);
+        Reply::benchmark_failed(why.text)
     };
     if server.settings.benchmark == Benchmark::Disabled {
-        return failed(record, ("Benchmark is disabled", "disabled"));
+        return failed(record, DISABLED);
     }
     let _admission = match limits(server, client, threshold) {
         Ok(admission) => admission,
@@ -333,13 +359,29 @@ async fn benchmark(
         };
         let outcome = tokio::select! {
             outcome = pending => outcome,
-            () = peer.gone() => return Reply::benchmark_failed(FAILED),
+            () = peer.gone() => return Reply::benchmark_failed(NO_WORK),
         };
         match outcome {
             Outcome::Found { .. } => {}
-            Outcome::Cancelled => return failed(record, (FAILED, "cancelled")),
-            Outcome::Failed => return failed(record, (FAILED, "failed")),
-            Outcome::Stopping => return failed(record, (reply::STOPPING, "stopping")),
+            Outcome::Cancelled => {
+                return failed(
+                    record,
+                    Refused {
+                        text: NO_WORK,
+                        ..CANCELLED
+                    },
+                );
+            }
+            Outcome::Failed => {
+                return failed(
+                    record,
+                    Refused {
+                        text: NO_WORK,
+                        ..FAILED
+                    },
+                );
+            }
+            Outcome::Stopping => return failed(record, STOPPING),
         }
     }
     let duration = start.elapsed().as_millis();

@@ -38,7 +38,7 @@ polyline { fill: none; stroke: var(--line); stroke-width: 2; vector-effect: non-
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--soft); white-space: nowrap; }
 code { font: .85rem ui-monospace, monospace; }
-.root { display: inline-block; max-width: 18rem; overflow: hidden; text-overflow: ellipsis; vertical-align: bottom; }
+.root { display: inline-block; max-width: 18rem; overflow: hidden; text-overflow: ellipsis; vertical-align: middle; }
 .late main { opacity: .4; }
 </style>
 </head>

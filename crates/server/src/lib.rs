@@ -14,6 +14,35 @@
 //! | [`options`] | the command line and the configuration file |
 //! | [`metrics`], [`dashboard`], [`log`] | what can be seen from outside |
 //! | [`cache`] | work that was found before |
+//!
+//! The interface is a service that needs no socket:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use axum::body::{Body, to_bytes};
+//! use axum::http::Request;
+//! use lanework_nano::Kernel;
+//! use lanework_server::app::{Server, app};
+//! use lanework_server::engine::Engine;
+//! use lanework_server::queue::Order;
+//! use lanework_server::settings::Settings;
+//! use lanework_server::worker::Cpu;
+//! use tower::ServiceExt;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let kernel = Kernel::from_name("scalar")?;
+//! let engine = Engine::start(vec![Box::new(Cpu::new(kernel, 0))], Order::Arrival, 100)?;
+//! let server = Arc::new(Server::new(Settings::default(), engine, kernel.name()));
+//!
+//! let request = Request::post("/").body(Body::from(r#"{"action":"status"}"#))?;
+//! let response = app(server).oneshot(request).await?;
+//! let body = to_bytes(response.into_body(), 1000).await?;
+//! assert_eq!(&body[..], br#"{"generating":"0","queue_size":"0"}"#);
+//! # Ok(())
+//! # }
+//! ```
 
 #![forbid(unsafe_code)]
 

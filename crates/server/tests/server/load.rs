@@ -118,7 +118,7 @@ fn cancel_races() {
 #[test]
 fn cancels_without_end() {
     let server = start();
-    let count = 50_000;
+    let count = 200_000;
     thread::scope(|scope| {
         for _ in 0..4 {
             let server = &server;
