@@ -49,8 +49,9 @@ pub(crate) struct Generate {
     pub(crate) common: Common,
 }
 
-/// Compute the value of a work and compare it with the thresholds. The exit status is 1 if the work is
-/// not valid.
+/// Compute the value of a work and compare it with the thresholds.
+///
+/// The exit status is 1 if the work is not valid.
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
     /// The hash of the account's previous block, or the public key of an account without one
@@ -109,7 +110,7 @@ pub(crate) struct Goal {
     )]
     pub(crate) threshold: Option<u64>,
 
-    /// The threshold as a multiple of the difficulty of the network's highest
+    /// The threshold as a multiple of the network's highest
     #[arg(long, value_name = "M", value_parser = multiplier, conflicts_with = "block")]
     pub(crate) multiplier: Option<f64>,
 }
