@@ -5,8 +5,8 @@
 //! free for rotations in between, at no cost but the trips to memory.
 //!
 //! There is no room for a second state, and the four chains of operations of one do not keep the ports
-//! busy. What fills the gaps is another nonce in the integer registers, half a half-round at a time: to a
-//! core that has ports for integers alone it costs nothing.
+//! busy. What fills the gaps is another nonce in the integer registers, half a half-round at a time: a core
+//! has ports for integers alone.
 #![expect(unsafe_code, reason = "inline assembly")]
 
 use std::arch::asm;
@@ -266,8 +266,8 @@ macro_rules! last_round {
     };
 }
 
-/// The digests, kept and compared with the threshold (which the instruction does for signed numbers),
-/// and the nonces of the next bundle.
+/// The digests, kept and compared with the threshold, and the nonces of the next bundle. The comparison
+/// is one instruction for whole words, whatever the low half of the threshold; it takes them as signed.
 macro_rules! finish {
     () => {
         concat!(
