@@ -123,7 +123,7 @@ async fn rpc(
         Ok(body) => body.to_bytes(),
         Err(error) if error.is::<LengthLimitError>() => return too_large(),
         Err(_) => {
-            server.metrics.request("none", "malformed");
+            server.metrics.request("none", "incomplete");
             return closing(empty(StatusCode::BAD_REQUEST));
         }
     };

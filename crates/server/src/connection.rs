@@ -135,7 +135,7 @@ enum End {
 }
 
 /// The most input that waits for earlier requests to be answered; beyond it the socket is not read.
-const MAX_INPUT_BYTES: usize = 64 << 10;
+const MAX_INPUT_BYTES: usize = 32 << 10;
 /// The most that is read at a time.
 const READ_BYTES: usize = 4 << 10;
 /// How long a closing connection reads on, and how much.

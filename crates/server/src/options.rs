@@ -26,6 +26,10 @@ use crate::request::Rules;
 use crate::serve::{Address, Connections};
 use crate::settings::{ApiKey, Benchmark, Cancel, Dashboard, Rate, Settings};
 
+const BOUNDS: &str = "Bounds";
+const CLIENTS: &str = "What clients may do";
+const CACHE: &str = "Cache";
+
 /// Finds Nano proof-of-work for whoever asks over HTTP.
 #[derive(Clone, Debug, Parser)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
@@ -68,91 +72,91 @@ pub struct Options {
     pub log_level: LevelFilter,
 
     /// The most searches that wait for their turn
-    #[arg(long, value_name = "N", default_value = "10000")]
+    #[arg(long, value_name = "N", default_value = "10000", help_heading = BOUNDS)]
     pub max_queue: usize,
 
     /// The most seconds a request for work may take
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", help_heading = CLIENTS)]
     pub deadline: Option<NonZeroU64>,
 
     /// The most samples of a benchmark
-    #[arg(long, value_name = "N", default_value = "1000")]
+    #[arg(long, value_name = "N", default_value = "1000", help_heading = BOUNDS)]
     pub max_benchmark: NonZeroU64,
 
     /// Refuse benchmarks
-    #[arg(long)]
+    #[arg(long, help_heading = BOUNDS)]
     pub no_benchmark: bool,
 
     /// The lowest difficulty that is searched
-    #[arg(long, value_name = "HEX", value_parser = hexadecimal)]
+    #[arg(long, value_name = "HEX", value_parser = hexadecimal, help_heading = CLIENTS)]
     pub min_difficulty: Option<u64>,
 
     /// The highest difficulty that is searched
-    #[arg(long, value_name = "HEX", value_parser = hexadecimal)]
+    #[arg(long, value_name = "HEX", value_parser = hexadecimal, help_heading = CLIENTS)]
     pub max_difficulty: Option<u64>,
 
     /// The same as a multiple of the network's threshold
-    #[arg(long, value_name = "FACTOR", value_parser = positive, conflicts_with = "max_difficulty")]
+    #[arg(long, value_name = "FACTOR", value_parser = positive, conflicts_with = "max_difficulty", help_heading = CLIENTS)]
     pub max_multiplier: Option<f64>,
 
     /// A file of API keys, one a line; the variable `NANO_WORK_SERVER_API_KEY` may hold one as well
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = CLIENTS)]
     pub api_key_file: Option<PathBuf>,
 
     /// Addresses that need no API key, as 10.0.0.0/8; may be given several times
-    #[arg(long, value_name = "RANGE", value_parser = range)]
+    #[arg(long, value_name = "RANGE", value_parser = range, help_heading = CLIENTS)]
     pub trusted_address: Vec<IpNet>,
 
     /// A web origin whose pages may ask, or *; may be given several times
-    #[arg(long, value_name = "ORIGIN")]
+    #[arg(long, value_name = "ORIGIN", help_heading = CLIENTS)]
     pub cors_origin: Vec<String>,
 
     /// Let clients cancel their own requests only
-    #[arg(long)]
+    #[arg(long, help_heading = CLIENTS)]
     pub own_cancel: bool,
 
     /// Requests for work per second that a client may make
-    #[arg(long, value_name = "N", value_parser = positive)]
+    #[arg(long, value_name = "N", value_parser = positive, help_heading = CLIENTS)]
     pub rate_limit: Option<f64>,
 
     /// Requests for work that a client may make at once after a pause
-    #[arg(long, value_name = "N", value_parser = positive, requires = "rate_limit")]
+    #[arg(long, value_name = "N", value_parser = positive, requires = "rate_limit", help_heading = CLIENTS)]
     pub rate_burst: Option<f64>,
 
     /// Requests for work of a client that are taken on at a time
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = CLIENTS)]
     pub max_client_requests: Option<NonZeroUsize>,
 
     /// The status of what these three refuse; a node never asks again after any but 200
-    #[arg(long, value_name = "STATUS", default_value = "200", value_parser = limit_status)]
+    #[arg(long, value_name = "STATUS", default_value = "200", value_parser = limit_status, help_heading = CLIENTS)]
     pub limit_status: u16,
 
     /// The most connections
-    #[arg(long, value_name = "N", default_value = "16384")]
+    #[arg(long, value_name = "N", default_value = "16384", help_heading = BOUNDS)]
     pub max_connections: NonZeroUsize,
 
     /// The most connections from one address other than this machine's
-    #[arg(long, value_name = "N", default_value = "4096")]
+    #[arg(long, value_name = "N", default_value = "4096", help_heading = BOUNDS)]
     pub max_address_connections: NonZeroUsize,
 
     /// The most bytes of a request's body
-    #[arg(long, value_name = "BYTES", default_value = "32768")]
+    #[arg(long, value_name = "BYTES", default_value = "32768", help_heading = BOUNDS)]
     pub max_body: NonZeroUsize,
 
     /// The seconds a client may take to send the head of a request
-    #[arg(long, value_name = "SECONDS", default_value = "10")]
+    #[arg(long, value_name = "SECONDS", default_value = "10", help_heading = BOUNDS)]
     pub head_timeout: NonZeroU64,
 
     /// The seconds a client may take to send the rest of a request, or to take an answer
-    #[arg(long, value_name = "SECONDS", default_value = "10")]
+    #[arg(long, value_name = "SECONDS", default_value = "10", help_heading = BOUNDS)]
     pub body_timeout: NonZeroU64,
 
     /// The seconds a client may be silent between requests
-    #[arg(long, value_name = "SECONDS", default_value = "75")]
+    #[arg(long, value_name = "SECONDS", default_value = "75", help_heading = BOUNDS)]
     pub idle_timeout: NonZeroU64,
 
     /// The seconds that searches may go on after the signal to stop
-    #[arg(long, value_name = "SECONDS", default_value = "10")]
+    #[arg(long, value_name = "SECONDS", default_value = "10", help_heading = BOUNDS)]
     pub stop_timeout: u64,
 
     /// Do not serve the dashboard
@@ -160,11 +164,11 @@ pub struct Options {
     pub no_dashboard: bool,
 
     /// A file that keeps found work, to answer the same request at once
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = CACHE)]
     pub cache: Option<PathBuf>,
 
     /// The most works that the file keeps
-    #[arg(long, value_name = "N", default_value = "100000", requires = "cache")]
+    #[arg(long, value_name = "N", default_value = "100000", requires = "cache", help_heading = CACHE)]
     pub max_cache: NonZeroU64,
 }
 
