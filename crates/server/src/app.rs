@@ -21,7 +21,7 @@ use crate::client::Client;
 use crate::connection::Peer;
 use crate::engine::{Engine, Pending, Refusal};
 use crate::gate::{self, API_KEY_HEADER, Limiter, Origin};
-use crate::metrics::{Finished, Metrics, TEXT};
+use crate::metrics::{Finished, Metrics, OPEN_METRICS, PLAIN_TEXT};
 use crate::queue::{Outcome, Urgency};
 use crate::reply::{self, Reply, root_hex};
 use crate::request::{Request, parse};
@@ -82,7 +82,9 @@ async fn answer(
     let origin = gate::origin(&head.headers, &server.settings);
     let mut response = match head.method {
         Method::POST => rpc(&server, &peer, &head.headers, body, origin).await,
-        Method::GET => look(&server, head.uri.path()).unwrap_or_else(|| only_post(&server)),
+        Method::GET => {
+            look(&server, head.uri.path(), &head.headers).unwrap_or_else(|| only_post(&server))
+        }
         Method::OPTIONS if matches!(origin, Origin::Allowed(Some(_))) => preflight(),
         _ => only_post(&server),
     };
@@ -441,7 +443,7 @@ impl Drop for Record<'_> {
 }
 
 /// What can be looked at, if the path is one of those.
-fn look(server: &Server, path: &str) -> Option<Response> {
+fn look(server: &Server, path: &str, headers: &HeaderMap) -> Option<Response> {
     let (content_type, body) = match path {
         "/healthz" => ("text/plain; charset=utf-8", "ok\n".to_owned()),
         "/version" => {
@@ -449,7 +451,14 @@ fn look(server: &Server, path: &str) -> Option<Response> {
             let body = serde_json::json!({"kernel": server.kernel, "name": "nano-work-server", "version": version});
             ("application/json", body.to_string())
         }
-        "/metrics" => (TEXT, server.metrics.text(&server.engine)),
+        "/metrics" => {
+            let accept = headers
+                .get(header::ACCEPT)
+                .and_then(|accept| accept.to_str().ok());
+            let knows = accept.is_some_and(|accept| accept.contains("openmetrics"));
+            let content_type = if knows { OPEN_METRICS } else { PLAIN_TEXT };
+            (content_type, server.metrics.text(&server.engine))
+        }
         "/dashboard" if server.settings.dashboard == Dashboard::Shown => {
             ("text/html; charset=utf-8", dashboard::page(server))
         }

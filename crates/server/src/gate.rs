@@ -113,7 +113,10 @@ impl Limiter {
         if settings.rate.is_none() && settings.client_requests.is_none() {
             return Some(Admission { limiter: None });
         }
-        let client = subnet(client);
+        let client = match client {
+            Client::Address(address) => Client::Address(subnet(address)),
+            other => other,
+        };
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if clients.len() >= MANY_CLIENTS {
             clients.retain(|_, usage| usage.running > 0 || !usage.is_rested(settings.rate, now));
@@ -172,13 +175,10 @@ impl Drop for Admission {
 }
 
 /// One who has a /64 of IPv6 addresses is still one client.
-fn subnet(client: Client) -> Client {
-    match client {
-        Client::Address(IpAddr::V6(address)) => {
-            let prefix = u128::from(address) >> 64 << 64;
-            Client::Address(IpAddr::V6(prefix.into()))
-        }
-        other => other,
+pub(crate) fn subnet(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),
+        address @ IpAddr::V4(_) => address,
     }
 }
 

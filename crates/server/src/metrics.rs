@@ -13,13 +13,14 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
-use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::engine::{Engine, Meter};
 
-/// The media type of [`Metrics::text`].
-pub const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// The media type of [`Metrics::text`] for those who know it.
+pub const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// The media type for everyone else, to whom the text makes sense all the same.
+pub const PLAIN_TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Counters and their registry.
 #[derive(Debug)]
@@ -49,6 +50,12 @@ pub struct Metrics {
 struct RequestLabels {
     action: &'static str,
     outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct BuildLabels {
+    version: &'static str,
+    kernel: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -111,11 +118,13 @@ impl Metrics {
             history: Mutex::default(),
             registry: Registry::default(),
         };
-        let build = Info::new([
-            ("version", env!("CARGO_PKG_VERSION").to_owned()),
-            ("kernel", kernel.to_owned()),
-        ]);
-        registry.register("build", "Version and kernel", build);
+        let build = Family::<BuildLabels, Gauge>::default();
+        let labels = BuildLabels {
+            version: env!("CARGO_PKG_VERSION"),
+            kernel: kernel.to_owned(),
+        };
+        build.get_or_create(&labels).set(1);
+        registry.register("build_info", "Version and kernel", build);
         registry.register(
             "requests",
             "Requests by action and outcome",

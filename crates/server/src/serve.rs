@@ -26,6 +26,7 @@ use tracing::{debug, warn};
 use crate::app::{Server, app};
 use crate::client::Client;
 use crate::connection::{Guarded, Peer, Timeouts};
+use crate::gate::subnet;
 
 /// Where to listen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,7 +140,7 @@ fn bind_unix(path: &Path) -> io::Result<UnixListener> {
 pub struct Connections {
     /// The most at a time.
     pub most: usize,
-    /// The most from one IP address, except from this machine.
+    /// The most from one IPv4 address or /64 of IPv6, except from this machine.
     pub most_per_address: usize,
     /// How long a client may take.
     pub timeouts: Timeouts,
@@ -222,7 +223,7 @@ impl House {
         let mut guests = self.guests.lock().unwrap_or_else(PoisonError::into_inner);
         let (by_address, all) = &mut *guests;
         // A proxy on this machine stands for everyone behind it.
-        let counted = address.filter(|address| !address.is_loopback());
+        let counted = address.filter(|address| !address.is_loopback()).map(subnet);
         let theirs = counted.map_or(0, |address| by_address.get(&address).copied().unwrap_or(0));
         if *all >= self.connections.most || theirs >= self.connections.most_per_address {
             return None;

@@ -37,7 +37,15 @@ fn metrics() {
     queued.send_post(&generate(&hash(1), NEVER));
     server.wait_waiters(2);
 
-    client.send("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+    client.send("GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: text/plain\r\n\r\n");
+    assert!(
+        client
+            .answer()
+            .header("content-type")
+            .unwrap()
+            .starts_with("text/plain")
+    );
+    client.send("GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: application/openmetrics-text;version=1.0.0\r\n\r\n");
     let answer = client.answer();
     assert_eq!(answer.status, 200);
     assert!(
@@ -77,12 +85,13 @@ fn metrics() {
     }
     drop((waiting, queued));
     server.wait_idle();
-    assert_eq!(server.metric("nano_work_disconnects_total"), 2);
-    assert_eq!(
-        server
-            .metric("nano_work_requests_total{action=\"work_generate\",outcome=\"disconnected\"}"),
-        2
-    );
+    crate::wire::wait_for("both to be counted", || {
+        server.metric("nano_work_disconnects_total") == 2
+    });
+    crate::wire::wait_for("their requests to be counted", || {
+        server.metric("nano_work_requests_total{action=\"work_generate\",outcome=\"disconnected\"}")
+            == 2
+    });
 }
 
 #[test]
