@@ -172,6 +172,8 @@ impl<S> Guarded<S> {
         while self.passed == 0 && (!self.input.is_empty() || self.place == Place::Answer) {
             let before = self.place;
             match self.place {
+                // Some clients end a body with an empty line that its length does not cover.
+                Place::Head if self.input.starts_with(b"\r\n") => self.input.advance(2),
                 Place::Head => match self.head() {
                     Ok(Some((len, place))) => (self.passed, self.place) = (len, place),
                     Ok(None) => return,
@@ -192,7 +194,7 @@ impl<S> Guarded<S> {
                 }
                 Place::Answer => {
                     self.place = Place::Head;
-                    let is_idle = self.input.is_empty();
+                    let is_idle = is_empty_line(&self.input);
                     let Timeouts { head, idle, .. } = self.timeouts;
                     self.read_by.set(Some(if is_idle { idle } else { head }));
                 }
@@ -232,6 +234,11 @@ impl<S> Guarded<S> {
     }
 }
 
+/// Whether there is nothing, or an empty line, of a further request.
+fn is_empty_line(input: &[u8]) -> bool {
+    b"\r\n".starts_with(input)
+}
+
 impl<S: AsyncRead + Unpin> Guarded<S> {
     /// Reads more input; whether there was any.
     fn poll_input(&mut self, context: &mut Context<'_>) -> Poll<io::Result<bool>> {
@@ -250,7 +257,8 @@ impl<S: AsyncRead + Unpin> Guarded<S> {
             return Poll::Ready(Ok(false));
         }
         self.input.extend_from_slice(chunk.filled());
-        if was_empty && self.place == Place::Head && self.requests > 0 {
+        let begins = was_empty && !is_empty_line(&self.input);
+        if begins && self.place == Place::Head && self.requests > 0 {
             self.read_by.set(Some(self.timeouts.head));
         }
         Poll::Ready(Ok(true))
@@ -456,14 +464,19 @@ mod tests {
         assert_eq!(server.read(&mut [0; 9]).await.unwrap(), 0);
         assert_eq!(start.elapsed().as_secs(), 10);
 
-        let (mut client, mut server) = guarded();
-        client.write_all(ONE).await.unwrap();
-        server.read_exact(&mut vec![0; ONE.len()]).await.unwrap();
-        server.peer.answered();
-        let start = Instant::now();
-        assert_eq!(server.read(&mut [0; 9]).await.unwrap(), 0);
-        assert_eq!(start.elapsed().as_secs(), 75);
-        drop(client);
+        for (rest, seconds) in [("", 75), ("\r\n", 75), ("P", 10), ("\r\nP", 10)] {
+            let (mut client, mut server) = guarded();
+            client
+                .write_all(&[ONE, rest.as_bytes()].concat())
+                .await
+                .unwrap();
+            server.read_exact(&mut vec![0; ONE.len()]).await.unwrap();
+            server.peer.answered();
+            let start = Instant::now();
+            assert_eq!(server.read(&mut [0; 9]).await.unwrap(), 0);
+            assert_eq!(start.elapsed().as_secs(), seconds, "{rest:?}");
+            drop(client);
+        }
     }
 
     #[tokio::test(start_paused = true)]

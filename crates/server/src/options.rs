@@ -600,6 +600,7 @@ mod tests {
         .unwrap();
         assert_eq!(options.listen_address.len(), 3);
         assert_eq!(options.listen_address[2], Address::Unix("/x".into()));
+        assert_eq!("/x".parse(), Ok(options.listen_address[2].clone()));
         assert_eq!(options.cpu_threads, CpuThreads::Number(4));
         assert_eq!(options.order(), Order::Random);
         let options = parse(&[

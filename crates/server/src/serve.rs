@@ -49,10 +49,11 @@ impl std::fmt::Display for Address {
 impl std::str::FromStr for Address {
     type Err = std::net::AddrParseError;
 
-    /// Reads `127.0.0.1:7076`, `[::1]:7076` or `unix:/run/nano-work-server.sock`.
+    /// Reads `127.0.0.1:7076`, `[::1]:7076`, `unix:PATH` or a path that begins with `/`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.strip_prefix("unix:") {
             Some(path) => Ok(Self::Unix(path.into())),
+            None if text.starts_with('/') => Ok(Self::Unix(text.into())),
             None => text.parse().map(Self::Tcp),
         }
     }
