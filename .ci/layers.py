@@ -15,7 +15,10 @@ LAYERS = {
     "lanework-ntt": 3,
     "lanework-merkle": 4,
     "lanework-fri": 5,
+    "lanework-nano": 5,
+    "lanework-opencl": 5,
     "lanework": 6,
+    "lanework-server": 6,
     "lanework-cli": 7,
 }
 # Tests of every layer may use it, so it may use none of them.

@@ -401,6 +401,11 @@ token!(
     Neon: |c| c.isa == Isa::Neon
 );
 
+token!(
+    /// Proof that this CPU runs Advanced SIMD with the SHA-3 instructions.
+    NeonSha3: |c| c.isa == Isa::Neon, |c| c.has(Feature::Sha3)
+);
+
 /// The token of plain Rust, which every CPU runs.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct Portable;
@@ -464,9 +469,14 @@ mod tests {
         let portable = Choice::portable();
         assert!(Avx2::new(portable).is_none() && Avx512::new(portable).is_none());
         assert!(Neon::new(portable).is_none() && Avx512Ifma::new(portable).is_none());
+        assert!(NeonSha3::new(portable).is_none());
         if let Some(choice) = Choice::of(Isa::Avx512) {
             assert!(Avx2::new(choice).is_some() && Avx512::new(choice).is_some());
             assert!(Avx512Ifma::new(choice.without(Feature::Ifma)).is_none());
+        }
+        if let Some(choice) = Choice::of(Isa::Neon) {
+            assert_eq!(NeonSha3::new(choice).is_some(), Feature::Sha3.detected());
+            assert!(NeonSha3::new(choice.without(Feature::Sha3)).is_none());
         }
     }
 

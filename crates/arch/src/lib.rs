@@ -35,5 +35,5 @@ pub mod memory;
 pub mod threads;
 
 pub use isa::{
-    Avx2, Avx512, Avx512Ifma, Choice, ChoiceError, Feature, Features, Isa, Neon, Portable,
+    Avx2, Avx512, Avx512Ifma, Choice, ChoiceError, Feature, Features, Isa, Neon, NeonSha3, Portable,
 };

@@ -13,7 +13,8 @@ Examples:
   lanework commit trace.bin --rows 65536 --columns 80 --memory consume --json
   lanework commit --synthetic lineth:1 --rows 4096 --columns 4096
   lanework cpu
-  lanework cpu --json";
+  lanework cpu --json
+  lanework work bench";
 
 const COMMIT_EXAMPLES: &str = "\
 INPUT is read by its extension:
@@ -54,6 +55,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Commit(Commit),
     Cpu(Cpu),
+    Work(crate::work::args::Work),
 }
 
 /// Reed-Solomon encode the columns of a table, hash its rows and print the Merkle root.

@@ -6,6 +6,7 @@ mod commit;
 mod cpu;
 mod kernels;
 mod output;
+mod work;
 
 use std::process::ExitCode;
 
@@ -15,6 +16,9 @@ use clap::error::ErrorKind;
 use lanework::arch::Choice;
 
 use args::{Arguments, Command};
+
+/// Exit status of a negative answer.
+const NEGATIVE: u8 = 1;
 
 /// Exit status of every error; clap uses it too.
 const ERROR: u8 = 2;
@@ -38,6 +42,10 @@ fn main() -> ExitCode {
     finish(match arguments.command {
         Command::Commit(arguments) => commit::run(arguments),
         Command::Cpu(arguments) => cpu::run(&arguments),
+        Command::Work(arguments) => match work::run(&arguments) {
+            Ok(work::Answer::Invalid) => return ExitCode::from(NEGATIVE),
+            result => result.map(drop),
+        },
     })
 }
 

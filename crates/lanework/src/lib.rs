@@ -15,6 +15,7 @@
 //! | [`ntt`] | transform and extend columns |
 //! | [`hash`] | run Poseidon2, one state or many, and the hash modes over it |
 //! | [`field`] | compute in KoalaBear and its extensions |
+//! | [`nano`] | find and check Nano proof-of-work |
 //! | [`arch`] | choose the instruction set and the threads, keep large buffers |
 //!
 //! # Commit to a trace
@@ -89,4 +90,5 @@ pub use lanework_field as field;
 pub use lanework_fri as fri;
 pub use lanework_hash as hash;
 pub use lanework_merkle as merkle;
+pub use lanework_nano as nano;
 pub use lanework_ntt as ntt;

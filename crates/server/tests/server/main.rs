@@ -1,0 +1,11 @@
+//! The server from outside: over real sockets, as its clients and its enemies see it.
+
+mod binary;
+mod clients;
+mod golden;
+mod hostile;
+mod load;
+mod observe;
+mod optional;
+mod upstream;
+mod wire;
