@@ -69,6 +69,8 @@ pub struct Search {
     idle: Vec<raw::Unit>,
     /// The launches under way with their first nonces, the oldest first.
     running: VecDeque<(u64, raw::Unit)>,
+    /// Whether the device has a task.
+    begun: bool,
     next: u64,
 }
 
@@ -95,6 +97,7 @@ impl Search {
         let search = Self {
             idle: units.collect::<Result<_, _>>()?,
             running: VecDeque::new(),
+            begun: false,
             next: 0,
             program,
             settings,
@@ -115,9 +118,10 @@ impl Search {
     /// on. What it was doing before is given up, and waited for.
     ///
     /// # Errors
-    /// If the device does not take it. No launch can be waited for then until this succeeds.
+    /// If the device does not take it, and then it has nothing to do.
     pub fn begin(&mut self, root: &Root, threshold: u64, start: u64) -> Result<(), Error> {
         self.give_up();
+        self.begun = false;
         // No unit is running, so nobody reads what is written here.
         self.program
             .write_constants(&first_round::constants(root))?;
@@ -125,6 +129,7 @@ impl Search {
             unit.set_threshold(threshold)?;
         }
         self.next = start;
+        self.begun = true;
         Ok(())
     }
 
@@ -132,7 +137,11 @@ impl Search {
     ///
     /// # Errors
     /// If the device fails. What was under way is lost; the search goes on behind it at the next call.
+    ///
+    /// # Panics
+    /// If the device has nothing to do.
     pub fn next_launch(&mut self) -> Result<Launch, Error> {
+        assert!(self.begun, "a search begins before it goes on");
         self.launch_and_wait().inspect_err(|_| self.give_up())
     }
 
