@@ -214,6 +214,37 @@ mod tests {
     }
 
     #[test]
+    fn a_failure_loses_what_is_under_way_and_nothing_else() {
+        let device = match Device::find(0, 0) {
+            Ok(device) => device,
+            Err(error) => return lanework_testkit::isas::skip("opencl", &error.to_string()),
+        };
+        let settings = Settings {
+            threads: NonZeroU32::new(1 << 12).unwrap(),
+            local_work_size: None,
+        };
+        let mut search = Search::new(&device, settings).unwrap();
+        search.begin(&[0; 32], 0xffff << 48, 0).unwrap();
+        assert_eq!(search.next_launch().unwrap().start, 0);
+        // A size that the driver refuses. One launch is under way then.
+        search.settings.local_work_size = NonZeroU32::new(1 << 30);
+        for _ in 0..4 {
+            let error = search.next_launch().unwrap_err();
+            assert!(
+                error
+                    .to_string()
+                    .starts_with("clEnqueueNDRangeKernel failed: CL_INVALID_WORK_"),
+                "{error}"
+            );
+        }
+        assert_eq!((search.idle.len(), search.running.len()), (IN_FLIGHT, 0));
+        search.settings = settings;
+        let rest: Vec<_> = (0..4).map(|_| search.next_launch().unwrap()).collect();
+        assert_eq!(rest[0].start, 2 << 12);
+        assert_eq!(rest[3].candidates, [0x5fc6]);
+    }
+
+    #[test]
     fn the_compiler_is_quoted() {
         let device = match Device::find(0, 0) {
             Ok(device) => device,
