@@ -69,6 +69,8 @@ pub struct Search {
     idle: Vec<raw::Unit>,
     /// The launches under way with their first nonces, the oldest first.
     running: VecDeque<(u64, raw::Unit)>,
+    /// Whether the device has a task.
+    begun: bool,
     next: u64,
 }
 
@@ -95,6 +97,7 @@ impl Search {
         let search = Self {
             idle: units.collect::<Result<_, _>>()?,
             running: VecDeque::new(),
+            begun: false,
             next: 0,
             program,
             settings,
@@ -115,9 +118,10 @@ impl Search {
     /// on. What it was doing before is given up, and waited for.
     ///
     /// # Errors
-    /// If the device does not take it. No launch can be waited for then until this succeeds.
+    /// If the device does not take it, and then it has nothing to do.
     pub fn begin(&mut self, root: &Root, threshold: u64, start: u64) -> Result<(), Error> {
         self.give_up();
+        self.begun = false;
         // No unit is running, so nobody reads what is written here.
         self.program
             .write_constants(&first_round::constants(root))?;
@@ -125,6 +129,7 @@ impl Search {
             unit.set_threshold(threshold)?;
         }
         self.next = start;
+        self.begun = true;
         Ok(())
     }
 
@@ -132,7 +137,11 @@ impl Search {
     ///
     /// # Errors
     /// If the device fails. What was under way is lost; the search goes on behind it at the next call.
+    ///
+    /// # Panics
+    /// If the device has nothing to do.
     pub fn next_launch(&mut self) -> Result<Launch, Error> {
+        assert!(self.begun, "a search begins before it goes on");
         self.launch_and_wait().inspect_err(|_| self.give_up())
     }
 
@@ -202,6 +211,37 @@ mod tests {
             search.begin(&[0; 32], 0xffff << 48, 0).unwrap();
             assert_eq!(search.next_launch().unwrap().candidates, [0x5fc6]);
         }
+    }
+
+    #[test]
+    fn a_failure_loses_what_is_under_way_and_nothing_else() {
+        let device = match Device::find(0, 0) {
+            Ok(device) => device,
+            Err(error) => return lanework_testkit::isas::skip("opencl", &error.to_string()),
+        };
+        let settings = Settings {
+            threads: NonZeroU32::new(1 << 12).unwrap(),
+            local_work_size: None,
+        };
+        let mut search = Search::new(&device, settings).unwrap();
+        search.begin(&[0; 32], 0xffff << 48, 0).unwrap();
+        assert_eq!(search.next_launch().unwrap().start, 0);
+        // A size that the driver refuses. One launch is under way then.
+        search.settings.local_work_size = NonZeroU32::new(1 << 30);
+        for _ in 0..4 {
+            let error = search.next_launch().unwrap_err();
+            assert!(
+                error
+                    .to_string()
+                    .starts_with("clEnqueueNDRangeKernel failed: CL_INVALID_WORK_"),
+                "{error}"
+            );
+        }
+        assert_eq!((search.idle.len(), search.running.len()), (IN_FLIGHT, 0));
+        search.settings = settings;
+        let rest: Vec<_> = (0..4).map(|_| search.next_launch().unwrap()).collect();
+        assert_eq!(rest[0].start, 2 << 12);
+        assert_eq!(rest[3].candidates, [0x5fc6]);
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! | [`request`] | reads a request: bytes to a [`request::Request`] or the body of the refusal |
 //! | [`reply`] | what is answered, byte for byte |
 //! | [`queue`] | who waits for what, and what is searched next |
-//! | [`worker`], [`engine`] | what searches, and the threads it does it on |
+//! | [`worker`], `gpu`, [`engine`] | what searches, and the threads it does it on |
 //! | [`app`] | the HTTP interface; [`settings`], [`gate`] and [`client`] say who may do what |
 //! | [`serve`] | sockets, and the end; [`connection`] and [`framing`] keep clients in order |
 //! | [`options`] | the command line and the configuration file |
@@ -54,6 +54,8 @@ pub mod dashboard;
 pub mod engine;
 pub mod framing;
 pub mod gate;
+#[cfg(feature = "opencl")]
+pub mod gpu;
 pub mod log;
 pub mod metrics;
 pub mod options;

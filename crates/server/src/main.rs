@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use lanework_server::app::Server;
 use lanework_server::cache::Cache;
 use lanework_server::engine::Engine;
@@ -51,7 +51,31 @@ fn fail(error: &anyhow::Error) -> ExitCode {
 }
 
 fn run(options: &Options) -> anyhow::Result<()> {
-    let (workers, kernel) = workers(options)?;
+    if options.list_devices {
+        return list_devices();
+    }
+    let cpu_threads = options.cpu_threads.number();
+    ensure!(
+        cpu_threads > 0 || !options.gpu.is_empty(),
+        "nothing to search with\nhint: give --cpu-threads, or --gpu"
+    );
+    let runtime = runtime::Builder::new_multi_thread()
+        .worker_threads(HTTP_THREADS)
+        .enable_all()
+        .build()?;
+    let _context = runtime.enter();
+    // Before the drivers of GPUs are loaded: their compilers change what signals do, and in the end put
+    // back what they found.
+    let signals = Signals {
+        interrupt: signal(SignalKind::interrupt())?,
+        terminate: signal(SignalKind::terminate())?,
+    };
+    let (mut workers, gpus) = gpus(options)?;
+    let kernel = (cpu_threads > 0).then(|| options.cpu_kernel.kernel());
+    if let Some(kernel) = kernel {
+        let worker = |index| Box::new(Cpu::new(kernel, index)) as Box<dyn Worker>;
+        workers.extend((0..cpu_threads).map(worker));
+    }
     let settings = options.settings(api_keys(options)?);
     let is_public = settings.api_keys.is_empty();
     let cache = options.cache.as_deref().map(|path| {
@@ -59,11 +83,6 @@ fn run(options: &Options) -> anyhow::Result<()> {
             .with_context(|| format!("cannot open the cache {}", path.display()))
     });
     let cache = cache.transpose()?;
-    let runtime = runtime::Builder::new_multi_thread()
-        .worker_threads(HTTP_THREADS)
-        .enable_all()
-        .build()?;
-    let _context = runtime.enter();
     let bind =
         |address| Listener::bind(address).with_context(|| format!("cannot listen on {address}"));
     let listeners: Vec<_> = options
@@ -71,22 +90,26 @@ fn run(options: &Options) -> anyhow::Result<()> {
         .iter()
         .map(bind)
         .collect::<Result<_, _>>()?;
-    let signals = Signals {
-        interrupt: signal(SignalKind::interrupt())?,
-        terminate: signal(SignalKind::terminate())?,
-    };
 
     let _guards = log::start(options.log_level);
     raise_file_limit();
-    let threads = workers.len();
-    log::plain(format_args!(
-        "CPU work kernel: {} ({} nonces per instruction stream, {threads} threads)",
-        kernel.name(),
-        kernel.lanes()
-    ));
+    for gpu in gpus {
+        log::plain(format_args!("Initializing GPU: {gpu}"));
+    }
+    if let Some(kernel) = kernel {
+        log::plain(format_args!(
+            "CPU work kernel: {} ({} nonces per instruction stream, {cpu_threads} threads)",
+            kernel.name(),
+            kernel.lanes()
+        ));
+    }
     let engine = Engine::start(workers, options.order(), options.max_queue)
         .context("cannot start the workers")?;
-    let mut server = Server::new(settings, engine, kernel.name());
+    let mut server = Server::new(
+        settings,
+        engine,
+        kernel.map_or("opencl", |kernel| kernel.name()),
+    );
     server.cache = cache;
     let network = options.network;
     log::plain(format_args!(
@@ -110,21 +133,57 @@ fn run(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What searches, and the kernel of the CPU.
-fn workers(options: &Options) -> anyhow::Result<(Vec<Box<dyn Worker>>, lanework_nano::Kernel)> {
-    if let Some(gpu) = options.gpu.first() {
-        bail!(
+type Workers = Vec<Box<dyn Worker>>;
+
+/// The GPUs, and the names of their makers and their own.
+#[cfg(feature = "opencl")]
+fn gpus(options: &Options) -> anyhow::Result<(Workers, Vec<String>)> {
+    use lanework_opencl::Settings;
+    use lanework_server::gpu::Gpu;
+
+    let gpu = |(index, gpu): (usize, &options::Gpu)| {
+        let settings = Settings {
+            threads: gpu.threads,
+            local_work_size: options.gpu_local_work_size,
+        };
+        let worker = Gpu::new(index, gpu.platform, gpu.device, settings)
+            .with_context(|| format!("cannot use the GPU {gpu}"))?;
+        let name = format!("{} {}", worker.device().vendor, worker.device().name);
+        Ok((Box::new(worker) as Box<dyn Worker>, name))
+    };
+    options.gpu.iter().enumerate().map(gpu).collect()
+}
+
+#[cfg(not(feature = "opencl"))]
+fn gpus(options: &Options) -> anyhow::Result<(Workers, Vec<String>)> {
+    match options.gpu.first() {
+        None => Ok((Vec::new(), Vec::new())),
+        Some(gpu) => anyhow::bail!(
             "cannot use the GPU {gpu}: this build has no support for OpenCL\nhint: leave out --gpu, and give --cpu-threads"
-        );
+        ),
     }
-    let threads = options.cpu_threads.number();
-    ensure!(
-        threads > 0,
-        "nothing to search with\nhint: give --cpu-threads, or --gpu"
-    );
-    let kernel = options.cpu_kernel.kernel();
-    let worker = |index| Box::new(Cpu::new(kernel, index)) as Box<dyn Worker>;
-    Ok(((0..threads).map(worker).collect(), kernel))
+}
+
+#[cfg(feature = "opencl")]
+fn list_devices() -> anyhow::Result<()> {
+    let mut output = std::io::stdout().lock();
+    for platform in lanework_opencl::platforms()? {
+        writeln!(output, "{}, {}", platform.name, platform.version)?;
+        for device in platform.devices {
+            let (place, index, units) = (device.platform, device.index, device.compute_units);
+            writeln!(
+                output,
+                "  --gpu {place}:{index}  {} {}, {units} compute units",
+                device.vendor, device.name
+            )?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "opencl"))]
+fn list_devices() -> anyhow::Result<()> {
+    anyhow::bail!("this build has no support for OpenCL")
 }
 
 fn api_keys(options: &Options) -> anyhow::Result<Vec<ApiKey>> {

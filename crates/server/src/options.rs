@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::net::IpAddr;
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -53,7 +53,11 @@ pub struct Options {
 
     /// The local work size of all GPUs, which the driver chooses otherwise
     #[arg(long, value_name = "N")]
-    pub gpu_local_work_size: Option<NonZeroUsize>,
+    pub gpu_local_work_size: Option<NonZeroU32>,
+
+    /// Print the GPUs that there are, with their numbers, and exit
+    #[arg(long)]
+    pub list_devices: bool,
 
     /// Pick the next request at random rather than by arrival
     #[arg(long)]
@@ -240,11 +244,11 @@ pub struct Gpu {
     /// Its number there.
     pub device: usize,
     /// The nonces of one launch.
-    pub threads: NonZeroUsize,
+    pub threads: NonZeroU32,
 }
 
 impl Gpu {
-    const THREADS: NonZeroUsize = NonZeroUsize::new(1_048_576).unwrap();
+    const THREADS: NonZeroU32 = NonZeroU32::new(1_048_576).unwrap();
 }
 
 impl FromStr for Gpu {
@@ -252,7 +256,7 @@ impl FromStr for Gpu {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         const FORM: &str = "expected PLATFORM:DEVICE or PLATFORM:DEVICE:THREADS";
-        const NUMBERS: &str = "expected decimal numbers, and THREADS above zero";
+        const NUMBERS: &str = "expected decimal numbers, and THREADS from 1 to 4294967295";
         let parts: Vec<_> = text.split(':').collect();
         let (platform, device, threads) = match *parts {
             [platform, device] => (platform, device, None),
@@ -477,7 +481,7 @@ fn with_file(
         let is_option = command
             .get_arguments()
             .any(|argument| argument.get_long() == Some(key.as_str()));
-        if !is_option || matches!(key.as_str(), "config" | "help" | "version") {
+        if !is_option || matches!(key.as_str(), "config" | "help" | "list-devices" | "version") {
             return Err(Error::UnknownKey {
                 path: path.to_owned(),
                 key,
@@ -614,7 +618,7 @@ mod tests {
             "64",
         ])
         .unwrap();
-        let threads = NonZeroUsize::new(4).unwrap();
+        let threads = NonZeroU32::new(4).unwrap();
         assert_eq!(
             options.gpu[0],
             Gpu {
@@ -646,6 +650,7 @@ mod tests {
             &["-g", "0:1:2:3"],
             &["-g", "a:b"],
             &["-g", "0:0:0"],
+            &["-g", "0:0:4294967296"],
             &["-g", "0x0:0"],
             &["-g"],
             &["--gpu-local-work-size", "0"],
@@ -702,6 +707,7 @@ mod tests {
         for (text, part) in [
             ("nonsense = 1", "unknown option: nonsense"),
             ("config = \"x\"", "unknown option: config"),
+            ("list-devices = true", "unknown option: list-devices"),
             (
                 "cpu-threads = \"many\"",
                 "wrong value of cpu-threads: invalid digit",
@@ -760,7 +766,7 @@ mod tests {
         }
         let command = Options::command();
         let known = command.get_arguments().filter_map(clap::Arg::get_long);
-        let other = ["config", "gpu", "gpu-local-work-size", "help", "version"];
+        let other = ["config", "help", "list-devices", "version"];
         let mut known: Vec<_> = known.filter(|name| !other.contains(name)).collect();
         known.sort_unstable();
         keys.sort_unstable();

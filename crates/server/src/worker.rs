@@ -1,4 +1,4 @@
-//! What searches: threads of the CPU now, other devices by the same trait.
+//! What searches: threads of the CPU, and other devices by the same trait.
 
 use lanework_nano::{BATCH, Kernel, Precomputed, Root};
 

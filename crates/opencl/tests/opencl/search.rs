@@ -1,4 +1,5 @@
 use std::num::NonZeroU32;
+use std::panic::AssertUnwindSafe;
 
 use lanework_opencl::{CANDIDATES, Device, Error, Launch, Root, Search, Settings, platforms};
 use lanework_testkit::cases::Rng;
@@ -257,4 +258,14 @@ fn searches_of_one_device_do_not_disturb_each_other() {
 
 fn root_of(text: &str) -> Root {
     std::array::from_fn(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap())
+}
+
+#[test]
+fn without_a_task_there_is_nothing_to_wait_for() {
+    let Some(device) = device() else { return };
+    let mut search = Search::new(&device, threads(1)).unwrap();
+    let waited = std::panic::catch_unwind(AssertUnwindSafe(|| search.next_launch()));
+    assert!(waited.is_err());
+    search.begin(&ZEROS, 0, 0).unwrap();
+    checked(&mut search, &ZEROS, 0, 0);
 }

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::wire::{Client, HASH, NEVER, assert_work, generate, request, wait_for};
 
-fn command() -> Command {
+pub(crate) fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nano-work-server"));
     command
         .env_remove("NANO_WORK_SERVER_API_KEY")
@@ -20,11 +20,11 @@ fn command() -> Command {
     command
 }
 
-fn run(arguments: &[&str]) -> Output {
+pub(crate) fn run(arguments: &[&str]) -> Output {
     command().args(arguments).output().unwrap()
 }
 
-fn failure(arguments: &[&str]) -> String {
+pub(crate) fn failure(arguments: &[&str]) -> String {
     let output = run(arguments);
     assert_eq!(output.status.code(), Some(1), "{arguments:?}");
     assert!(output.stdout.is_empty(), "{arguments:?}");
@@ -32,19 +32,19 @@ fn failure(arguments: &[&str]) -> String {
 }
 
 /// The binary, and the lines it prints.
-struct Started {
+pub(crate) struct Started {
     child: Child,
     lines: mpsc::Receiver<String>,
-    seen: Vec<String>,
+    pub(crate) seen: Vec<String>,
     address: String,
 }
 
 impl Started {
-    fn new(arguments: &[&str]) -> Self {
+    pub(crate) fn new(arguments: &[&str]) -> Self {
         Self::of(command().args(arguments))
     }
 
-    fn of(command: &mut Command) -> Self {
+    pub(crate) fn of(command: &mut Command) -> Self {
         let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
@@ -85,16 +85,16 @@ impl Started {
         }
     }
 
-    fn connect(&self) -> Client {
+    pub(crate) fn connect(&self) -> Client {
         Client::new(TcpStream::connect(&self.address).unwrap())
     }
 
-    fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
         kill_process(pid, signal).unwrap();
     }
 
-    fn wait(&mut self) -> ExitStatus {
+    pub(crate) fn wait(&mut self) -> ExitStatus {
         let start = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -128,6 +128,7 @@ fn help_and_version() {
         "--cpu-threads",
         "--gpu",
         "--gpu-local-work-size",
+        "--list-devices",
         "--shuffle",
         "--cpu-kernel",
     ] {
@@ -148,7 +149,8 @@ fn errors_are_said_and_exit_with_1() {
         nothing.contains("--gpu") && nothing.contains("--cpu-threads"),
         "{nothing}"
     );
-    assert!(failure(&["-g", "0:0"]).contains("OpenCL"));
+    #[cfg(not(feature = "opencl"))]
+    assert!(failure(&["-g", "0:0"]).contains("no support for OpenCL"));
     assert!(failure(&["-c", "1", "--cpu-kernel", "quick"]).contains("quick"));
     let foreign = if cfg!(target_arch = "x86_64") {
         "neon"

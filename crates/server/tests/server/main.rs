@@ -3,6 +3,8 @@
 mod binary;
 mod clients;
 mod golden;
+#[cfg(feature = "opencl")]
+mod gpu;
 mod hostile;
 mod load;
 mod observe;
