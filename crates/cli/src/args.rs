@@ -14,7 +14,8 @@ Examples:
   lanework commit --synthetic lineth:1 --rows 4096 --columns 4096
   lanework cpu
   lanework cpu --json
-  lanework work bench";
+  lanework work bench
+  lanework work serve --cpu-threads auto";
 
 const COMMIT_EXAMPLES: &str = "\
 INPUT is read by its extension:

@@ -3,6 +3,7 @@
 use lanework::arch::cpu::Cpu;
 use lanework::arch::threads::Threads;
 use lanework::arch::{Choice, Feature, Isa};
+use lanework::nano::Kernel;
 use serde::Serialize;
 
 use crate::{args, kernels, output};
@@ -174,7 +175,7 @@ impl Bundle {
     }
 }
 
-/// The kernels that a commitment with `choice` runs.
+/// The kernels that run with `choice`.
 fn chosen(choice: Choice) -> anyhow::Result<Vec<Chosen>> {
     let mut all: Vec<_> = kernels::families(choice)?
         .into_iter()
@@ -194,7 +195,26 @@ fn chosen(choice: Choice) -> anyhow::Result<Vec<Chosen>> {
             }
         }
     }
+    all.extend(kernels::search(choice).map(|kernel| searcher(kernel, choice)));
     Ok(all)
+}
+
+/// The search for Nano work by `kernel`.
+fn searcher(kernel: Kernel, choice: Choice) -> Chosen {
+    let features = choice.features();
+    let uses =
+        |feature: &Feature| !Kernel::available_in(choice.without(*feature)).contains(&kernel);
+    Chosen {
+        family: "nano work",
+        kernel: kernel.name(),
+        used_features: features.iter().filter(uses).map(Feature::name).collect(),
+        why: if choice == Choice::best() {
+            let tried: Vec<_> = Kernel::available().into_iter().map(Kernel::name).collect();
+            format!("the fastest of {} in a trial", tried.join(", "))
+        } else {
+            format!("the widest for {choice}")
+        },
+    }
 }
 
 /// Why a kernel of this name is the one for `choice`.

@@ -5,6 +5,7 @@ use lanework::arch::cpu::Caches;
 use lanework::field::KoalaBear;
 use lanework::fri::Params;
 use lanework::hash::{Poseidon2, RoundConstants};
+use lanework::nano::Kernel;
 use lanework::ntt::LdePlan;
 use serde::Serialize;
 
@@ -32,7 +33,7 @@ impl Kernels {
     }
 }
 
-/// The families of kernels and the one of each that runs with `choice`.
+/// The families of kernels of a commitment and the one of each that runs with `choice`.
 pub(crate) fn families(choice: Choice) -> anyhow::Result<[(&'static str, &'static str); 3]> {
     let narrow = Poseidon2::<16>::new(&RoundConstants::<16>::plonky3_default(), choice);
     let wide = Poseidon2::<24>::new(&RoundConstants::<24>::plonky3_default(), choice);
@@ -41,6 +42,15 @@ pub(crate) fn families(choice: Choice) -> anyhow::Result<[(&'static str, &'stati
         ("poseidon2 width 24", wide.kernel()),
         ("reed-solomon encoding", encoder(LOG_ROWS, 1, choice)?),
     ])
+}
+
+/// The kernel that searches for Nano work with `choice`: the fastest, found by trying, if nothing was
+/// lowered, else the widest.
+pub(crate) fn search(choice: Choice) -> Option<Kernel> {
+    if choice == Choice::best() {
+        return Some(Kernel::best());
+    }
+    Kernel::available_in(choice).first().copied()
 }
 
 fn encoder(log_rows: u32, log_inv_rate: u32, choice: Choice) -> anyhow::Result<&'static str> {

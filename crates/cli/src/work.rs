@@ -9,8 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
-use lanework::arch::Choice;
+use anyhow::Context;
 use lanework::nano::{
     self, HashRate, Kernel, Root, expected_hashes, generate_counted, hash_rate_benchmark,
     multiplier, validate,
@@ -18,7 +17,7 @@ use lanework::nano::{
 use serde::Serialize;
 use serde_json::json;
 
-use crate::output;
+use crate::{kernels, output};
 use args::{Bench, Command, Generate, Goal, Validate};
 use progress::Progress;
 
@@ -34,6 +33,8 @@ pub(crate) fn run(arguments: &args::Work) -> anyhow::Result<Answer> {
         Command::Generate(arguments) => generate(arguments).map(|()| Answer::Done),
         Command::Validate(arguments) => check(arguments),
         Command::Bench(arguments) => bench(arguments).map(|()| Answer::Done),
+        #[cfg(unix)]
+        Command::Serve(_) => serve().map(|()| Answer::Done),
     }
 }
 
@@ -257,17 +258,28 @@ fn table(records: &[Record]) -> String {
     )
 }
 
+#[cfg(unix)]
+fn serve() -> anyhow::Result<()> {
+    use lanework_server::options::{Error, Options};
+
+    // Once more, and with the configuration file: `lanework` and `work` have no arguments of their own.
+    let options = match Options::parse_from_arguments(std::env::args_os().skip(2)) {
+        Err(Error::Arguments(error)) => {
+            let text = error.render().to_string();
+            anyhow::bail!("{}", text.trim_start_matches("error: ").trim_end())
+        }
+        options => options?,
+    };
+    lanework_server::command::run(&options)
+}
+
 /// The kernel called `name`, or the fastest that the instruction set allows.
 fn kernel_named(name: Option<&str>, common: &crate::args::Common) -> anyhow::Result<Kernel> {
     let choice = common.choice()?;
-    let Some(name) = name else {
-        return match Kernel::available_in(choice).first() {
-            Some(_) if choice == Choice::best() => Ok(Kernel::best()),
-            Some(&widest) => Ok(widest),
-            None => bail!("no kernel runs with {choice}"),
-        };
-    };
-    Kernel::from_name(name).context("--kernel")
+    match name {
+        Some(name) => Kernel::from_name(name).context("--kernel"),
+        None => kernels::search(choice).with_context(|| format!("no kernel runs with {choice}")),
+    }
 }
 
 fn threads(common: &crate::args::Common) -> NonZero<usize> {

@@ -29,9 +29,9 @@ body { margin: 2rem auto; max-width: 62rem; padding: 0 1rem; }
 h1 { font-size: 1.3rem; margin: 0; }
 h2 { font-size: 1rem; margin: 2rem 0 .5rem; }
 p { margin: 0; opacity: .75; }
-dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(8rem, 1fr)); gap: 1rem; margin: 1.5rem 0; }
-dt { opacity: .75; }
-dd { margin: 0; font-size: 1.6rem; font-variant-numeric: tabular-nums; }
+dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: 1rem; margin: 1.5rem 0; }
+dt { opacity: .75; white-space: nowrap; }
+dd { margin: 0; font-size: 1.6rem; white-space: nowrap; font-variant-numeric: tabular-nums; }
 svg { width: 100%; height: 7rem; border-bottom: 1px solid var(--soft); }
 polyline { fill: none; stroke: var(--line); stroke-width: 2; vector-effect: non-scaling-stroke; }
 .scroll { overflow-x: auto; }
@@ -80,11 +80,8 @@ fn write_main(page: &mut String, server: &Server) -> fmt::Result {
         "<main>\n<h1>nano-work-server {}</h1>",
         env!("CARGO_PKG_VERSION")
     )?;
-    let (network, kernel, uptime) = (
-        server.settings.rules.network,
-        &server.kernel,
-        duration(server.uptime()),
-    );
+    let (network, kernel) = (server.settings.rules.network, &server.kernel);
+    let uptime = whole_seconds(server.uptime().as_secs());
     writeln!(
         page,
         "<p>{network} network, kernel {kernel}, up {uptime}</p>"
@@ -142,7 +139,7 @@ fn write_workers(page: &mut String, server: &Server, history: &History) -> fmt::
         "<tr><th>worker</th><th>hash rate</th><th>hashes</th><th>faults</th></tr>"
     )?;
     for (index, meter) in server.engine.meters().iter().enumerate() {
-        let (name, hashes, faults) = (&meter.name, meter.hashes(), meter.faults());
+        let (name, hashes, faults) = (&meter.name, grouped(meter.hashes()), meter.faults());
         let rate = rate(history.workers.get(index).copied().unwrap_or(0.0));
         writeln!(
             page,
@@ -203,11 +200,33 @@ fn rate(per_second: f64) -> String {
     }
 }
 
+/// The number with its digits in threes, so that they need not be counted.
+fn grouped(number: u64) -> String {
+    const NARROW_SPACE: char = '\u{202f}';
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.char_indices() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(NARROW_SPACE);
+        }
+        text.push(digit);
+    }
+    text
+}
+
 fn duration(duration: Duration) -> String {
-    let seconds = duration.as_secs();
+    // Each as long as it rounds to less than the next unit.
+    match duration.as_micros() {
+        micros @ 0..1000 => format!("{micros} µs"),
+        1000..999_950 => format!("{:.1} ms", duration.as_secs_f64() * 1e3),
+        999_950..59_950_000 => format!("{:.1} s", duration.as_secs_f64()),
+        _ => whole_seconds((duration + Duration::from_millis(500)).as_secs()),
+    }
+}
+
+fn whole_seconds(seconds: u64) -> String {
     match seconds {
-        0 => format!("{:.1} ms", duration.as_secs_f64() * 1e3),
-        1..60 => format!("{:.1} s", duration.as_secs_f64()),
+        0..60 => format!("{seconds} s"),
         60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
         3600..86_400 => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
         _ => format!("{} d {} h", seconds / 86_400, seconds / 3600 % 24),
@@ -223,11 +242,28 @@ mod tests {
         assert_eq!(rate(0.0), "0.00 MH/s");
         assert_eq!(rate(93.5e6), "93.50 MH/s");
         assert_eq!(rate(2.5e9), "2.50 GH/s");
-        let seconds =
-            [0, 5, 65, 3700, 90_000].map(|seconds| duration(Duration::from_secs(seconds)));
+        let times = [
+            (0, "0 µs"),
+            (999, "999 µs"),
+            (1000, "1.0 ms"),
+            (999_949, "999.9 ms"),
+            (999_950, "1.0 s"),
+            (59_949_999, "59.9 s"),
+            (59_950_000, "1 min 0 s"),
+            (65_000_000, "1 min 5 s"),
+        ];
+        for (micros, text) in times {
+            assert_eq!(duration(Duration::from_micros(micros)), text);
+        }
+        let seconds = [0, 59, 60, 3700, 90_000].map(whole_seconds);
         assert_eq!(
             seconds,
-            ["0.0 ms", "5.0 s", "1 min 5 s", "1 h 1 min", "1 d 1 h"]
+            ["0 s", "59 s", "1 min 0 s", "1 h 1 min", "1 d 1 h"]
+        );
+        let numbers = [0, 999, 1000, 1_234_567].map(grouped);
+        assert_eq!(
+            numbers,
+            ["0", "999", "1\u{202f}000", "1\u{202f}234\u{202f}567"]
         );
     }
 }

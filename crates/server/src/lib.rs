@@ -1,7 +1,8 @@
 //! A work server: finds and checks Nano proof-of-work for whoever asks over HTTP.
 //!
 //! The binary `nano-work-server` replaces the server of the same name that Nano nodes and wallets
-//! have been pointed at for years. It is a thin shell around this library, whose parts are:
+//! have been pointed at for years. It is a thin shell around this library, and so is
+//! `lanework work serve`. The parts are:
 //!
 //! | module | what it does |
 //! |---|---|
@@ -11,7 +12,7 @@
 //! | [`worker`], `gpu`, [`engine`] | what searches, and the threads it does it on |
 //! | [`app`] | the HTTP interface; [`settings`], [`gate`] and [`client`] say who may do what |
 //! | [`serve`] | sockets, and the end; [`connection`] and [`framing`] keep clients in order |
-//! | [`options`] | the command line and the configuration file |
+//! | [`options`] | the command line and the configuration file; [`command`] does what they say |
 //! | [`metrics`], [`dashboard`], [`log`] | what can be seen from outside |
 //! | [`cache`] | work that was found before |
 //!
@@ -49,6 +50,7 @@
 pub mod app;
 pub mod cache;
 pub mod client;
+pub mod command;
 pub mod connection;
 pub mod dashboard;
 pub mod engine;

@@ -13,10 +13,11 @@ Examples:
   lanework work generate ROOT --block receive --json
   lanework work validate ROOT 2b3d689bbcb21dca
   lanework work bench --kernel all
+  lanework work serve --cpu-threads auto --listen-address 127.0.0.1:7076
 
 Exit status: 0 done, 1 the work is not valid, 2 an error.";
 
-/// Find and check Nano proof-of-work, and see how fast this machine is at it.
+/// Find, check and serve Nano proof-of-work, and see how fast this machine is at it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Work {
@@ -29,6 +30,9 @@ pub(crate) enum Command {
     Generate(Generate),
     Validate(Validate),
     Bench(Bench),
+    /// Find work for whoever asks over HTTP, with the options of nano-work-server
+    #[cfg(unix)]
+    Serve(Box<lanework_server::options::Options>),
 }
 
 /// Search for work and print it.

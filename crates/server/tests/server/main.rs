@@ -1,6 +1,7 @@
 //! The server from outside: over real sockets, as its clients and its enemies see it.
 
 mod binary;
+mod browser;
 mod clients;
 mod golden;
 #[cfg(feature = "opencl")]

@@ -1,9 +1,11 @@
 //! `lanework work` from outside.
 
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 use lanework::nano::{Kernel, validate};
 use serde_json::Value;
+
+use crate::{lanework, output, stderr};
 
 /// The roots and works of a receive block and of a send block, from the documentation of
 /// nano-work-server and of the node's RPC.
@@ -12,25 +14,15 @@ const RECEIVE: &str = "2bf29ef00786a6bc";
 const SEND: &str = "2b3d689bbcb21dca";
 
 fn work(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_lanework"))
-        .arg("work")
-        .args(arguments)
-        .env_remove("LANEWORK_ISA")
-        .stdin(Stdio::null())
-        .output()
-        .expect("the binary starts")
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).expect("UTF-8")
+    output(lanework().arg("work").args(arguments))
 }
 
 /// The standard output of a command that must end with `status` and say nothing else.
 fn stdout(arguments: &[&str], status: i32) -> String {
     let output = work(arguments);
-    assert_eq!(text(&output.stderr), "", "{arguments:?}");
+    assert_eq!(stderr(&output), "", "{arguments:?}");
     assert_eq!(output.status.code(), Some(status), "{arguments:?}");
-    text(&output.stdout).to_owned()
+    crate::stdout(&output).to_owned()
 }
 
 fn json(arguments: &[&str], status: i32) -> Value {
@@ -40,9 +32,9 @@ fn json(arguments: &[&str], status: i32) -> Value {
 /// Runs a command that must be refused with a message that has all of `parts`.
 fn refused(arguments: &[&str], parts: &[&str]) {
     let output = work(arguments);
-    let message = text(&output.stderr);
+    let message = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
-    assert_eq!(text(&output.stdout), "", "{arguments:?}");
+    assert_eq!(crate::stdout(&output), "", "{arguments:?}");
     for part in parts {
         assert!(
             message.contains(part),

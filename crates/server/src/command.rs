@@ -1,56 +1,35 @@
-//! `nano-work-server`: the [library](lanework_server) with options, signals and exit codes.
+//! What the binary does with its options, for every binary that does it.
 
-#![forbid(unsafe_code)]
-
+#[cfg(feature = "opencl")]
 use std::io::Write;
 use std::net::SocketAddr;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
-use lanework_server::app::Server;
-use lanework_server::cache::Cache;
-use lanework_server::engine::Engine;
-use lanework_server::log;
-use lanework_server::options::{self, Error, Options};
-use lanework_server::serve::{Address, Listener, serve};
-use lanework_server::settings::ApiKey;
-use lanework_server::worker::{Cpu, Worker};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::warn;
+
+use crate::app::Server;
+use crate::cache::Cache;
+use crate::engine::Engine;
+use crate::log;
+use crate::options::{self, Options};
+use crate::serve::{Address, Listener, serve};
+use crate::settings::ApiKey;
+use crate::worker::{Cpu, Worker};
 
 /// Takes a key besides those in the file.
 const API_KEY: &str = "NANO_WORK_SERVER_API_KEY";
 /// Threads for HTTP, which have little to do between two searches.
 const HTTP_THREADS: usize = 2;
 
-fn main() -> ExitCode {
-    let options = match Options::parse_from_arguments(std::env::args_os()) {
-        Ok(options) => options,
-        Err(Error::Arguments(error)) => {
-            let _ = error.print();
-            return if error.use_stderr() {
-                ExitCode::FAILURE
-            } else {
-                ExitCode::SUCCESS
-            };
-        }
-        Err(error) => return fail(&error.into()),
-    };
-    match run(&options) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(&error),
-    }
-}
-
-fn fail(error: &anyhow::Error) -> ExitCode {
-    let _ = writeln!(std::io::stderr(), "error: {error:#}");
-    ExitCode::FAILURE
-}
-
-fn run(options: &Options) -> anyhow::Result<()> {
+/// Serves until a signal ends it, and logs to the standard streams of the process; or lists GPUs.
+///
+/// # Errors
+/// If it cannot start, with what is wrong.
+pub fn run(options: &Options) -> anyhow::Result<()> {
     if options.list_devices {
         return list_devices();
     }
@@ -138,8 +117,8 @@ type Workers = Vec<Box<dyn Worker>>;
 /// The GPUs, and the names of their makers and their own.
 #[cfg(feature = "opencl")]
 fn gpus(options: &Options) -> anyhow::Result<(Workers, Vec<String>)> {
+    use crate::gpu::Gpu;
     use lanework_opencl::Settings;
-    use lanework_server::gpu::Gpu;
 
     let gpu = |(index, gpu): (usize, &options::Gpu)| {
         let settings = Settings {

@@ -1,5 +1,9 @@
 //! The binary from outside: roots, shapes of output, errors, exit codes.
 
+#[cfg(unix)]
+mod serve;
+mod work;
+
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -506,6 +510,7 @@ fn the_cpu_command_names_the_kernels() {
         "instruction set",
         "portable",
         "poseidon2 width 24",
+        "nano work",
     ] {
         assert!(
             stdout(&plain).contains(part),
@@ -519,18 +524,18 @@ fn the_cpu_command_names_the_kernels() {
         assert_eq!(json["isa"], isa.as_str());
         assert_eq!(json["threads"], 3);
         let kernels = json["kernels"].as_array().expect("an array");
-        assert_eq!(kernels.len(), 3);
+        assert_eq!(kernels.len(), 4);
         for kernel in kernels {
             // A kernel of a wider instruction set than asked for would fault elsewhere.
             let name = kernel["kernel"].as_str().expect("a name");
             let bundle = isa.split(',').next().expect("a bundle");
             assert!(
-                ["portable", "neon", "avx2", "avx512"]
+                ["portable", "scalar", "neon", "avx2", "avx512"]
                     .iter()
                     .any(|b| name.starts_with(b))
             );
             assert!(
-                name.starts_with(bundle) || bundle != "portable",
+                bundle != "portable" || ["portable", "scalar"].contains(&name),
                 "{isa}: {name}"
             );
             assert!(
