@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use lanework::nano::{
     self, HashRate, Kernel, Root, expected_hashes, generate_counted, hash_rate_benchmark,
     multiplier, validate,
@@ -277,7 +277,20 @@ fn serve() -> anyhow::Result<()> {
 fn kernel_named(name: Option<&str>, common: &crate::args::Common) -> anyhow::Result<Kernel> {
     let choice = common.choice()?;
     match name {
-        Some(name) => Kernel::from_name(name).context("--kernel"),
+        Some(name) => {
+            let kernel = Kernel::from_name(name).context("--kernel")?;
+            let available = Kernel::available_in(choice);
+            ensure!(
+                available.contains(&kernel),
+                "--kernel: {kernel} does not run with {choice}\nhint: leave out --isa, or use one of {}",
+                available
+                    .iter()
+                    .map(|kernel| kernel.name())
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            );
+            Ok(kernel)
+        }
         None => kernels::search(choice).with_context(|| format!("no kernel runs with {choice}")),
     }
 }

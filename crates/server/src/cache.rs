@@ -37,13 +37,9 @@ impl Cache {
     /// Opens the file at `path`, which is made if it is not there, for at most `capacity` works.
     ///
     /// # Errors
-    /// If it is no such file, or another process has it open.
+    /// If it is no such file or a damaged one, or another process has it open.
     pub fn open(path: &Path, capacity: u64) -> Result<Self, Error> {
-        let database = Arc::new(Database::create(path)?);
-        let transaction = database.begin_write()?;
-        transaction.open_table(WORKS)?;
-        transaction.open_table(ORDER)?;
-        transaction.commit()?;
+        let database = Arc::new(opened(path)?);
         let (works, receiver) = sync_channel(BACKLOG);
         let writer = Arc::clone(&database);
         let thread = thread::Builder::new().name("cache".to_owned());
@@ -80,6 +76,21 @@ impl Cache {
             let _ = works.try_send((*root, nonce));
         }
     }
+}
+
+/// The database at `path` with its tables. The store takes some damage for mistakes of its own and panics,
+/// which is no reason for a server not to say what is wrong.
+fn opened(path: &Path) -> Result<Database, Error> {
+    let open = || {
+        let database = Database::create(path)?;
+        let transaction = database.begin_write()?;
+        transaction.open_table(WORKS)?;
+        transaction.open_table(ORDER)?;
+        transaction.commit()?;
+        Ok(database)
+    };
+    std::panic::catch_unwind(open)
+        .unwrap_or_else(|_| Err(Error::Corrupted("its pages make no sense".to_owned())))
 }
 
 impl Drop for Cache {
@@ -152,6 +163,20 @@ mod tests {
         }
         drop(cache);
         Cache::open(path, capacity).unwrap()
+    }
+
+    #[test]
+    fn a_damaged_file_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("works");
+        drop(settled(&path, 10, &[([1; 32], 2)]));
+        let sound = std::fs::read(&path).unwrap();
+        for kept in [0, 1, 64, 320, 512, 4096] {
+            let mut damaged = sound.clone();
+            damaged[kept.max(1)..].fill(0);
+            std::fs::write(&path, &damaged).unwrap();
+            assert!(Cache::open(&path, 10).is_err(), "{kept} bytes kept");
+        }
     }
 
     #[test]

@@ -59,7 +59,12 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     let is_public = settings.api_keys.is_empty();
     let cache = options.cache.as_deref().map(|path| {
         Cache::open(path, options.max_cache.get())
-            .with_context(|| format!("cannot open the cache {}", path.display()))
+            .map_err(|error| {
+                let path = path.display();
+                anyhow::anyhow!(
+                    "cannot open the cache {path}: {error}\nhint: if it is damaged, delete it; works are found again"
+                )
+            })
     });
     let cache = cache.transpose()?;
     let bind =

@@ -186,12 +186,17 @@ pub enum CpuThreads {
 }
 
 impl FromStr for CpuThreads {
-    type Err = std::num::ParseIntError;
+    type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        /// More than any machine has, and few enough to start.
+        const MOST: usize = 1024;
         match text {
             "auto" => Ok(Self::Auto),
-            number => number.parse().map(Self::Number),
+            number => match number.parse() {
+                Ok(number) if number <= MOST => Ok(Self::Number(number)),
+                _ => Err("not auto, or a number from 0 to 1024"),
+            },
         }
     }
 }
@@ -311,20 +316,20 @@ pub enum Error {
     #[error(transparent)]
     Arguments(#[from] clap::Error),
     /// A file cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}: {error}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// The configuration file is no TOML.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {error}", path.display())]
     Syntax {
         /// The file.
         path: PathBuf,
         /// Where, and what.
-        source: Box<toml::de::Error>,
+        error: Box<toml::de::Error>,
     },
     /// The configuration file has a key that is no option.
     #[error("{}: unknown option: {key}", path.display())]
@@ -459,9 +464,9 @@ pub fn api_keys(path: &Path) -> Result<Vec<ApiKey>, Error> {
 }
 
 fn read(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|source| Error::Unreadable {
+    std::fs::read_to_string(path).map_err(|error| Error::Unreadable {
         path: path.to_owned(),
-        source,
+        error,
     })
 }
 
@@ -471,9 +476,9 @@ fn with_file(
     given: &ArgMatches,
     path: &Path,
 ) -> Result<Options, Error> {
-    let table: Table = read(path)?.parse().map_err(|source| Error::Syntax {
+    let table: Table = read(path)?.parse().map_err(|error| Error::Syntax {
         path: path.to_owned(),
-        source: Box::new(source),
+        error: Box::new(error),
     })?;
     let command = Options::command();
     for (key, value) in table {
@@ -710,7 +715,7 @@ mod tests {
             ("list-devices = true", "unknown option: list-devices"),
             (
                 "cpu-threads = \"many\"",
-                "wrong value of cpu-threads: invalid digit",
+                "wrong value of cpu-threads: not auto",
             ),
             ("cpu-threads = true", "wrong value of cpu-threads"),
             (

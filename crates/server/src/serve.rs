@@ -122,8 +122,9 @@ fn bind_tcp(address: SocketAddr) -> io::Result<TcpListener> {
 
 fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     match UnixListener::bind(path) {
-        // What an earlier process left behind takes no connections.
-        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+        // What an earlier process left behind takes no connections. A file that is no socket refuses
+        // them as well, and is somebody's.
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_socket(path) => {
             match std::os::unix::net::UnixStream::connect(path) {
                 Err(gone) if gone.kind() == io::ErrorKind::ConnectionRefused => {
                     std::fs::remove_file(path)?;
@@ -134,6 +135,11 @@ fn bind_unix(path: &Path) -> io::Result<UnixListener> {
         }
         result => result,
     }
+}
+
+fn is_socket(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.file_type().is_socket())
 }
 
 /// How many connections there may be, and how long they may take.
@@ -347,5 +353,31 @@ where
     if let Err(error) = served {
         // Clients come and go as they please.
         debug!("connection: {error}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_file_in_the_place_of_a_socket_stays() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("notes");
+        std::fs::write(&path, "precious").expect("a file");
+        let error = Listener::bind(&Address::Unix(path.clone())).expect_err("a file is there");
+        assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
+        assert_eq!(std::fs::read_to_string(&path).expect("still"), "precious");
+    }
+
+    #[tokio::test]
+    async fn a_socket_that_was_left_behind_is_taken_over() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("socket");
+        drop(std::os::unix::net::UnixListener::bind(&path).expect("a socket"));
+        assert!(path.exists());
+        let listener = Listener::bind(&Address::Unix(path.clone())).expect("nobody listens");
+        drop(listener);
+        assert!(!path.exists());
     }
 }

@@ -269,6 +269,8 @@ fn a_signal_lets_what_runs_finish() {
         // About a second with the slowest kernel.
         client.send_post(&generate(HASH, "ffffff0000000000"));
         server.line("Received work for ");
+        // The line comes just before the search.
+        std::thread::sleep(std::time::Duration::from_millis(100));
         server.signal(signal);
         server.line("Stopping");
         assert!(idle.is_closed());
