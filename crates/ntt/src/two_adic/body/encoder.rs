@@ -10,11 +10,11 @@ use lanework_field::koala::lanes::{Kernel, Lanes};
 
 use super::super::scalar::reversed;
 use super::super::table::{Shape, Stores, Sums};
-use super::super::vector::Vector;
+use super::super::vector::{Montgomery, Vector};
 use super::front::Front;
 use super::layers::{
     Ahead, NaturalVisit, Reversed, ReversedVisit, Row, for_radix, layers, layers_but_first, load,
-    load_reversed, natural_constants, reversed_constants, store, transpose_words,
+    load_reversed, natural_constants, reversed_constants, store, transpose,
 };
 use super::memory::{Memory, Working};
 use super::tables::{bit_reversed_roots, expanded, factors, powers};
@@ -283,18 +283,18 @@ impl<V: Vector> CopyReversed<'_, V> {
                     let place = reversed(row >> log_tile, log_rows - log_tile) << log_deep;
                     let source = self.message.add((self.group << log_group) + place + column);
                     let step = |i: usize| Reversed::<N>::OF[i] << (log_rows - log_tile + log_deep);
-                    let mut v = [V::Words::load(token, source); N];
+                    let mut v = [Montgomery::<V::Words>::load_cells(token, source); N];
                     for i in 1..N {
-                        v[i] = V::Words::load(token, source.add(step(i)));
+                        v[i] = Montgomery::<V::Words>::load_cells(token, source.add(step(i)));
                     }
-                    transpose_words(&mut v);
+                    transpose(&mut v);
                     let log_block = log_rows + log_deep - log_group;
                     let place = reversed(column >> log_tile, log_group - log_tile) << log_block;
                     let target = target.add(place + row);
                     let step =
                         |i: usize| Reversed::<N>::OF[i] << (log_group - log_tile + log_block);
                     for (i, v) in v.iter().enumerate() {
-                        v.store(target.add(step(i)));
+                        v.store_cells(target.add(step(i)));
                     }
                 }
             }

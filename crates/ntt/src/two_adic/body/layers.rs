@@ -6,7 +6,7 @@
 
 use lanework_arch::memory::prefetch;
 use lanework_field::KoalaBear;
-use lanework_field::koala::lanes::{Kernel, Lanes};
+use lanework_field::koala::lanes::Kernel;
 
 use super::super::scalar::reversed;
 use super::super::vector::Vector;
@@ -230,27 +230,6 @@ pub(super) fn transpose<V: Vector, const N: usize>(v: &mut [V; N]) {
     }
     exchange::<V, N, 2>(v);
     exchange::<V, N, 1>(v);
-}
-
-/// The same for vectors of words.
-#[inline(always)]
-pub(super) fn transpose_words<L: Lanes, const N: usize>(v: &mut [L; N]) {
-    #[inline(always)]
-    fn exchange<L: Lanes, const N: usize, const BLOCK: usize>(v: &mut [L; N]) {
-        for group in (0..N).step_by(2 * BLOCK) {
-            for i in group..group + BLOCK {
-                (v[i], v[i + BLOCK]) = v[i].interleave::<BLOCK>(v[i + BLOCK]);
-            }
-        }
-    }
-    if N >= 16 {
-        exchange::<L, N, 8>(v);
-    }
-    if N >= 8 {
-        exchange::<L, N, 4>(v);
-    }
-    exchange::<L, N, 2>(v);
-    exchange::<L, N, 1>(v);
 }
 
 /// Evaluates an expression for a radix that is known only at run time.
