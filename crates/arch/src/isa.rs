@@ -397,10 +397,34 @@ token!(
     Avx512Ifma: |c| c.isa == Isa::Avx512, |c| c.has(Feature::Ifma)
 );
 token!(
+    /// Proof that this CPU runs the AVX2 bundle with `pclmulqdq`.
+    Avx2Pclmul: |c| matches!(c.isa, Isa::Avx2 | Isa::Avx512), |c| c.has(Feature::Pclmulqdq)
+);
+token!(
+    /// Proof that this CPU runs the AVX2 bundle with `vpclmulqdq` (and `pclmulqdq`).
+    Avx2Vpclmul: |c| matches!(c.isa, Isa::Avx2 | Isa::Avx512), |c| c.has(Feature::Vpclmulqdq), |c| c.has(Feature::Pclmulqdq)
+);
+token!(
+    /// Proof that this CPU runs the AVX-512 bundle with `vpclmulqdq` (and `pclmulqdq`).
+    Avx512Vpclmul: |c| c.isa == Isa::Avx512, |c| c.has(Feature::Vpclmulqdq), |c| c.has(Feature::Pclmulqdq)
+);
+token!(
+    /// Proof that this CPU runs the AVX2 bundle with `gfni`.
+    Avx2Gfni: |c| matches!(c.isa, Isa::Avx2 | Isa::Avx512), |c| c.has(Feature::Gfni)
+);
+token!(
+    /// Proof that this CPU runs the AVX-512 bundle with `gfni` and `avx512vbmi`.
+    Avx512Gfni: |c| c.isa == Isa::Avx512, |c| c.has(Feature::Gfni), |c| c.has(Feature::Vbmi)
+);
+token!(
     /// Proof that this CPU runs Advanced SIMD: `neon`.
     Neon: |c| c.isa == Isa::Neon
 );
 
+token!(
+    /// Proof that this CPU runs Advanced SIMD with carry-less products of 64-bit words.
+    NeonPmull: |c| c.isa == Isa::Neon, |c| c.has(Feature::Pmull)
+);
 token!(
     /// Proof that this CPU runs Advanced SIMD with the SHA-3 instructions.
     NeonSha3: |c| c.isa == Isa::Neon, |c| c.has(Feature::Sha3)

@@ -35,5 +35,6 @@ pub mod memory;
 pub mod threads;
 
 pub use isa::{
-    Avx2, Avx512, Avx512Ifma, Choice, ChoiceError, Feature, Features, Isa, Neon, NeonSha3, Portable,
+    Avx2, Avx2Gfni, Avx2Pclmul, Avx2Vpclmul, Avx512, Avx512Gfni, Avx512Ifma, Avx512Vpclmul, Choice,
+    ChoiceError, Feature, Features, Isa, Neon, NeonPmull, NeonSha3, Portable,
 };

@@ -29,6 +29,7 @@
 
 mod algebra;
 mod error;
+pub mod gf2;
 pub mod koala;
 
 pub use algebra::{Field, Powers, batch_inverse, powers, shifted_powers};

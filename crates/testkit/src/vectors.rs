@@ -86,6 +86,30 @@ pub fn koalabear() -> &'static Vectors {
     VECTORS.get_or_init(|| read("koalabear.json"))
 }
 
+/// The vectors of `binary.json`: fields of characteristic 2, the additive transform, trees of BLAKE2s and
+/// WHIR. Words are hexadecimal texts, see [`word`].
+pub fn binary() -> &'static Value {
+    static VECTORS: OnceLock<Value> = OnceLock::new();
+    VECTORS.get_or_init(|| read("binary.json"))
+}
+
+/// The number that a hexadecimal text such as `0x1b` stands for.
+pub fn word(value: &Value) -> u64 {
+    let text = value
+        .as_str()
+        .unwrap_or_else(|| panic!("not a text: {value}"));
+    u64::from_str_radix(text.trim_start_matches("0x"), 16)
+        .unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// The numbers of a list of hexadecimal texts.
+pub fn words(value: &Value) -> Vec<u64> {
+    let list = value
+        .as_array()
+        .unwrap_or_else(|| panic!("not a list: {value}"));
+    list.iter().map(word).collect()
+}
+
 /// A published Poseidon2 parameter set, in canonical integers.
 #[derive(Clone, Debug, Deserialize)]
 pub struct PermutationConstants {

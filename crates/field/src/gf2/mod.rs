@@ -1,0 +1,6 @@
+//! Fields of characteristic 2: GF(2^64) in two representations, and GF(2^192) over it.
+
+pub mod spec;
+mod tower;
+
+pub use tower::T64;
