@@ -1,0 +1,250 @@
+//! Eight words with AVX-512, GFNI and VBMI.
+#![expect(unsafe_code, reason = "vector intrinsics")]
+
+use std::arch::x86_64::{
+    __m512i, _mm512_alignr_epi64, _mm512_gf2p8affine_epi64_epi8, _mm512_gf2p8mul_epi8,
+    _mm512_load_si512, _mm512_loadu_epi64, _mm512_mask_storeu_epi64, _mm512_maskz_loadu_epi64,
+    _mm512_permutexvar_epi8, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_set_epi64,
+    _mm512_shuffle_epi8, _mm512_storeu_epi64, _mm512_ternarylogic_epi64, _mm512_xor_si512,
+};
+
+use lanework_arch::{Avx512Gfni, Isa};
+
+use super::super::spec::{POLYNOMIAL_TO_TOWER, TOWER_TO_POLYNOMIAL};
+use super::super::words::{Kernel, Words, sealed};
+use super::{Pattern, TowerWords};
+
+const LEN: usize = 8;
+
+/// Eight words in one register.
+///
+/// Invariant: a value is only made from an [`Avx512Gfni`] token or from other values, so wherever one
+/// exists, so do the instructions.
+#[derive(Copy, Clone, Debug)]
+#[repr(transparent)]
+pub struct Avx512Bytes(pub(crate) __m512i);
+
+impl sealed::Sealed for Avx512Bytes {}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,gfni")]
+fn run<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run()
+}
+
+impl Words for Avx512Bytes {
+    type Token = Avx512Gfni;
+    const LEN: usize = LEN;
+    const ISA: Isa = Isa::Avx512;
+
+    #[inline]
+    fn run<K: Kernel>(_: Avx512Gfni, kernel: K) -> K::Output {
+        // SAFETY: feature: the token.
+        unsafe { run(kernel) }
+    }
+
+    #[inline(always)]
+    fn splat(_: Avx512Gfni, word: u64) -> Self {
+        // SAFETY: feature: the token.
+        Self(unsafe { _mm512_set1_epi64(word as i64) })
+    }
+
+    #[inline(always)]
+    unsafe fn load(_: Avx512Gfni, source: *const u64) -> Self {
+        // SAFETY: feature: the token. bounds: the caller's.
+        Self(unsafe { _mm512_loadu_epi64(source.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn load_part(_: Avx512Gfni, source: *const u64, count: usize) -> Self {
+        // SAFETY: feature: the token. bounds: the caller's, as only these words are read.
+        Self(unsafe { _mm512_maskz_loadu_epi64(mask(count), source.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, target: *mut u64) {
+        // SAFETY: feature: a value exists. bounds: the caller's.
+        unsafe { _mm512_storeu_epi64(target.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_part(self, target: *mut u64, count: usize) {
+        // SAFETY: feature: a value exists. bounds: the caller's, as only these words are written.
+        unsafe { _mm512_mask_storeu_epi64(target.cast(), mask(count), self.0) }
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        // SAFETY: feature: a value exists.
+        Self(unsafe { _mm512_xor_si512(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn xor3(self, b: Self, c: Self) -> Self {
+        Self(xor3(self.0, b.0, c.0))
+    }
+}
+
+/// The mask of the first `count` words.
+#[inline(always)]
+fn mask(count: usize) -> u8 {
+    debug_assert!(count <= LEN);
+    ((1_u32 << count) - 1) as u8
+}
+
+// The functions on raw vectors below are called with the contents of values only.
+
+#[inline(always)]
+fn xor3(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+    // SAFETY: feature: the vectors come from values.
+    unsafe { _mm512_ternarylogic_epi64::<0x96>(a, b, c) }
+}
+
+/// The bytes of each word, byte i exchanged with byte i xor `K`.
+#[inline(always)]
+fn exchange<const K: i64>(x: __m512i) -> __m512i {
+    // SAFETY: feature: `x` comes from a value.
+    unsafe {
+        let low = 0x0706_0504_0302_0100 ^ (K * 0x0101_0101_0101_0101);
+        let high = low ^ 0x0808_0808_0808_0808;
+        let order = _mm512_set_epi64(high, low, high, low, high, low, high, low);
+        _mm512_shuffle_epi8(x, order)
+    }
+}
+
+#[inline(always)]
+fn mul(a: __m512i, b: __m512i) -> __m512i {
+    // SAFETY: feature: the vectors come from values.
+    unsafe { _mm512_gf2p8mul_epi8(a, b) }
+}
+
+#[inline(always)]
+fn broadcast(word: u32) -> __m512i {
+    // SAFETY: feature: called with a token in hand.
+    unsafe { _mm512_set1_epi32(word as i32) }
+}
+
+impl TowerWords for Avx512Bytes {
+    type One = __m512i;
+    type Two = [__m512i; 2];
+    type Four = [__m512i; 4];
+
+    #[inline(always)]
+    fn one(_: Avx512Gfni, pattern: &Pattern) -> __m512i {
+        broadcast(pattern.0[0])
+    }
+
+    #[inline(always)]
+    fn two(_: Avx512Gfni, pattern: &Pattern) -> [__m512i; 2] {
+        [broadcast(pattern.0[0]), broadcast(pattern.0[1])]
+    }
+
+    #[inline(always)]
+    fn four(_: Avx512Gfni, pattern: &Pattern) -> [__m512i; 4] {
+        pattern.0.map(|word| broadcast(word))
+    }
+
+    #[inline(always)]
+    fn add_one(self, constant: &__m512i, v: Self) -> Self {
+        self.xor(Self(mul(v.0, *constant)))
+    }
+
+    #[inline(always)]
+    fn add_two(self, constant: &[__m512i; 2], v: Self) -> Self {
+        let straight = mul(v.0, constant[0]);
+        let crossed = mul(exchange::<1>(v.0), constant[1]);
+        Self(xor3(self.0, straight, crossed))
+    }
+
+    #[inline(always)]
+    fn add_four(self, constant: &[__m512i; 4], v: Self) -> Self {
+        let products = [
+            mul(v.0, constant[0]),
+            mul(exchange::<1>(v.0), constant[1]),
+            mul(exchange::<2>(v.0), constant[2]),
+            mul(exchange::<3>(v.0), constant[3]),
+        ];
+        let sum = xor3(self.0, products[0], products[1]);
+        Self(xor3(sum, products[2], products[3]))
+    }
+
+    #[inline(always)]
+    fn polynomial_to_tower(self) -> Self {
+        static MATRICES: Matrices = Matrices::new(&POLYNOMIAL_TO_TOWER);
+        Self(apply(&MATRICES, self.0))
+    }
+
+    #[inline(always)]
+    fn tower_to_polynomial(self) -> Self {
+        static MATRICES: Matrices = Matrices::new(&TOWER_TO_POLYNOMIAL);
+        Self(apply(&MATRICES, self.0))
+    }
+}
+
+/// A linear map of 64 bits as 64 maps of bytes: word p of vector k maps input byte (p + k) mod 8 to output byte p.
+#[repr(C, align(64))]
+struct Matrices([[u64; 8]; 8]);
+
+impl Matrices {
+    const fn new(columns: &[u64; 64]) -> Self {
+        let mut matrices = [[0; 8]; 8];
+        let (mut k, mut p) = (0, 0);
+        while k < 8 {
+            let q = (p + k) % 8;
+            // `gf2p8affineqb` has the row of output bit i in byte 7 - i.
+            let (mut i, mut j) = (0, 0);
+            while i < 8 {
+                let entry = columns[8 * q + j] >> (8 * p + i) & 1;
+                matrices[k][p] |= entry << (8 * (7 - i) + j);
+                j += 1;
+                if j == 8 {
+                    (i, j) = (i + 1, 0);
+                }
+            }
+            p += 1;
+            if p == 8 {
+                (k, p) = (k + 1, 0);
+            }
+        }
+        Self(matrices)
+    }
+}
+
+/// The map of every word.
+#[inline(always)]
+fn apply(matrices: &Matrices, x: __m512i) -> __m512i {
+    /// Byte q of word w and byte w of word q change places.
+    static TRANSPOSITION: [[u8; 8]; 8] = {
+        let mut order = [[0; 8]; 8];
+        let mut i = 0;
+        while i < 64 {
+            order[i / 8][i % 8] = (i % 8 * 8 + i / 8) as u8;
+            i += 1;
+        }
+        order
+    };
+    // SAFETY: feature: `x` comes from a value. bounds: the tables have 64 bytes, and the matrices are aligned.
+    unsafe {
+        let order = _mm512_loadu_epi64(TRANSPOSITION.as_ptr().cast());
+        let map = |x, k: usize| {
+            let matrix = _mm512_load_si512(matrices.0[k].as_ptr().cast());
+            _mm512_gf2p8affine_epi64_epi8::<0>(x, matrix)
+        };
+        // Word q now has byte q of the eight words.
+        let x = _mm512_permutexvar_epi8(order, x);
+        let a = xor3(
+            map(x, 0),
+            map(_mm512_alignr_epi64::<1>(x, x), 1),
+            map(_mm512_alignr_epi64::<2>(x, x), 2),
+        );
+        let b = xor3(
+            map(_mm512_alignr_epi64::<3>(x, x), 3),
+            map(_mm512_alignr_epi64::<4>(x, x), 4),
+            map(_mm512_alignr_epi64::<5>(x, x), 5),
+        );
+        let c = _mm512_xor_si512(
+            map(_mm512_alignr_epi64::<6>(x, x), 6),
+            map(_mm512_alignr_epi64::<7>(x, x), 7),
+        );
+        _mm512_permutexvar_epi8(order, xor3(a, b, c))
+    }
+}
