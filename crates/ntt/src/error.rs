@@ -24,6 +24,12 @@ pub enum Error {
         /// The transform has 2^`log_len` elements.
         log_len: u32,
     },
+    /// There is no additive domain as large as the codeword.
+    #[error("too long to encode: a codeword of 2^{log_len} rows\nhint: it may have at most 2^32")]
+    DomainTooLong {
+        /// The codeword has 2^`log_len` rows.
+        log_len: u32,
+    },
     /// A coset needs a representative that is not zero.
     #[error("the shift of a coset is zero")]
     ZeroShift,

@@ -22,6 +22,7 @@
 //! # Ok::<(), lanework_ntt::Error>(())
 //! ```
 
+pub mod additive;
 mod error;
 mod plan;
 pub mod two_adic;

@@ -78,9 +78,76 @@ impl Passes {
     }
 }
 
+/// The layers of an additive pass as visits of so many layers each.
+pub(crate) fn radices(layers: u32) -> Vec<u32> {
+    visits(layers, 1)
+}
+
 /// `layers` in as few visits as registers allow, but at least `least`, of nearly equal depth.
 fn visits(layers: u32, least: usize) -> Vec<u32> {
     let count = layers.div_ceil(LOG_RADIX_MAX).max(least as u32).min(layers);
+    (0..count)
+        .map(|i| (layers + count - 1 - i) / count)
+        .collect()
+}
+
+/// How the layers of an additive transform of many interleaved lanes are cut into passes over memory.
+///
+/// A gathered pass takes groups of rows that lie far apart into working memory; the deep pass works on
+/// neighbouring rows where they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sweeps {
+    /// The layers of each gathered pass, first to last.
+    pub gathered: Vec<u32>,
+    /// The layers of the deep pass.
+    pub deep: u32,
+    /// A gathered pass takes 2^`log_batch` neighbouring groups at once. At most the number of rows between
+    /// those of a group.
+    pub log_batch: Vec<u32>,
+}
+
+impl Sweeps {
+    /// The passes for 2^`log_rows` rows of `row_bytes`, made 2^`log_replicas` times, on so many threads.
+    pub(crate) fn new(
+        log_rows: u32,
+        log_replicas: u32,
+        row_bytes: usize,
+        caches: Caches,
+        threads: usize,
+    ) -> Self {
+        /// What is read at once in a gathered pass is at least so many bytes: less wastes the reads.
+        const BATCH_BYTES: usize = 896;
+        // A quarter of the second-level cache is left to what is on its way in and out.
+        let budget = caches.l2_bytes / 4 * 3;
+        let log_fitting = |bytes: usize| (budget / bytes).max(2).ilog2();
+        // Blocks of the deep pass are shared among threads, a few for each, unless they are small already.
+        let log_tasks = if threads > 1 { threads.ilog2() + 2 } else { 0 };
+        let deep_max = log_fitting(row_bytes);
+        let shared = (log_rows + log_replicas).saturating_sub(log_tasks);
+        let deep = deep_max.min(shared.max(deep_max.min(8))).min(log_rows);
+        let batch = (BATCH_BYTES.div_ceil(row_bytes)).next_power_of_two();
+        let group_max = log_fitting(batch * row_bytes).max(1);
+        let rest = log_rows - deep;
+        let gathered = visits_of(rest, group_max);
+        let mut left = log_rows;
+        let log_batch = gathered
+            .iter()
+            .map(|&layers| {
+                left -= layers;
+                batch.ilog2().min(left)
+            })
+            .collect();
+        Self {
+            gathered,
+            deep,
+            log_batch,
+        }
+    }
+}
+
+/// `layers` in as few visits of at most `most` as possible, of nearly equal depth.
+fn visits_of(layers: u32, most: u32) -> Vec<u32> {
+    let count = layers.div_ceil(most);
     (0..count)
         .map(|i| (layers + count - 1 - i) / count)
         .collect()

@@ -38,11 +38,24 @@ pub trait Words: sealed::Sealed + Copy + Send + Sync + 'static {
     /// # Safety
     /// [`Words::LEN`] words can be written at `target`.
     unsafe fn store(self, target: *mut u64);
+    /// Writes the words to `target` past the caches, where there are such stores.
+    ///
+    /// # Safety
+    /// As [`Words::store`]; `target` is a multiple of the vector's size, and a fence must follow before anyone
+    /// else looks at it.
+    unsafe fn stream(self, target: *mut u64);
+
     /// Writes the first `count` words to `target`.
     ///
     /// # Safety
     /// `count` words, at most [`Words::LEN`], can be written at `target`.
     unsafe fn store_part(self, target: *mut u64, count: usize);
+    /// Transposes [`Words::LEN`] vectors: word j of vector i becomes word i of vector j.
+    ///
+    /// # Panics
+    /// If `block` has another length.
+    fn transpose(block: &mut [Self]);
+
     /// The bitwise sum.
     #[must_use]
     fn xor(self, other: Self) -> Self;

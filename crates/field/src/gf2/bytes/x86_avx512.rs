@@ -5,7 +5,8 @@ use std::arch::x86_64::{
     __m512i, _mm512_alignr_epi64, _mm512_gf2p8affine_epi64_epi8, _mm512_gf2p8mul_epi8,
     _mm512_load_si512, _mm512_loadu_epi64, _mm512_mask_storeu_epi64, _mm512_maskz_loadu_epi64,
     _mm512_permutexvar_epi8, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_set_epi64,
-    _mm512_shuffle_epi8, _mm512_storeu_epi64, _mm512_ternarylogic_epi64, _mm512_xor_si512,
+    _mm512_shuffle_epi8, _mm512_shuffle_i64x2, _mm512_storeu_epi64, _mm512_stream_si512,
+    _mm512_ternarylogic_epi64, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64, _mm512_xor_si512,
 };
 
 use lanework_arch::{Avx512Gfni, Isa};
@@ -67,9 +68,41 @@ impl Words for Avx512Bytes {
     }
 
     #[inline(always)]
+    unsafe fn stream(self, target: *mut u64) {
+        // SAFETY: feature: a value exists. bounds, alignment and the fence: the caller's.
+        unsafe { _mm512_stream_si512(target.cast(), self.0) }
+    }
+
+    #[inline(always)]
     unsafe fn store_part(self, target: *mut u64, count: usize) {
         // SAFETY: feature: a value exists. bounds: the caller's, as only these words are written.
         unsafe { _mm512_mask_storeu_epi64(target.cast(), mask(count), self.0) }
+    }
+
+    #[inline(always)]
+    fn transpose(block: &mut [Self]) {
+        let block: &mut [Self; LEN] = block.try_into().expect("as many vectors as words");
+        // SAFETY: feature: values exist.
+        unsafe {
+            for i in [0, 2, 4, 6] {
+                let (a, b) = (block[i].0, block[i + 1].0);
+                block[i].0 = _mm512_unpacklo_epi64(a, b);
+                block[i + 1].0 = _mm512_unpackhi_epi64(a, b);
+            }
+            // Now pairs of words; then pairs of pairs within and across halves.
+            let pairs = block.map(|x| x.0);
+            for i in [0, 1] {
+                let (a, b, c, d) = (pairs[i], pairs[i + 2], pairs[i + 4], pairs[i + 6]);
+                let ab_even = _mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
+                let ab_odd = _mm512_shuffle_i64x2::<0b11_01_11_01>(a, b);
+                let cd_even = _mm512_shuffle_i64x2::<0b10_00_10_00>(c, d);
+                let cd_odd = _mm512_shuffle_i64x2::<0b11_01_11_01>(c, d);
+                block[i].0 = _mm512_shuffle_i64x2::<0b10_00_10_00>(ab_even, cd_even);
+                block[i + 2].0 = _mm512_shuffle_i64x2::<0b10_00_10_00>(ab_odd, cd_odd);
+                block[i + 4].0 = _mm512_shuffle_i64x2::<0b11_01_11_01>(ab_even, cd_even);
+                block[i + 6].0 = _mm512_shuffle_i64x2::<0b11_01_11_01>(ab_odd, cd_odd);
+            }
+        }
     }
 
     #[inline(always)]
@@ -140,7 +173,12 @@ impl TowerWords for Avx512Bytes {
 
     #[inline(always)]
     fn four(_: Avx512Gfni, pattern: &Pattern) -> [__m512i; 4] {
-        pattern.0.map(|word| broadcast(word))
+        [
+            broadcast(pattern.0[0]),
+            broadcast(pattern.0[1]),
+            broadcast(pattern.0[2]),
+            broadcast(pattern.0[3]),
+        ]
     }
 
     #[inline(always)]
@@ -225,25 +263,29 @@ fn apply(matrices: &Matrices, x: __m512i) -> __m512i {
     // SAFETY: feature: `x` comes from a value. bounds: the tables have 64 bytes, and the matrices are aligned.
     unsafe {
         let order = _mm512_loadu_epi64(TRANSPOSITION.as_ptr().cast());
-        let map = |x, k: usize| {
-            let matrix = _mm512_load_si512(matrices.0[k].as_ptr().cast());
-            _mm512_gf2p8affine_epi64_epi8::<0>(x, matrix)
-        };
+        macro_rules! map {
+            ($x:expr, $k:literal) => {
+                _mm512_gf2p8affine_epi64_epi8::<0>(
+                    $x,
+                    _mm512_load_si512(matrices.0[$k].as_ptr().cast()),
+                )
+            };
+        }
         // Word q now has byte q of the eight words.
         let x = _mm512_permutexvar_epi8(order, x);
         let a = xor3(
-            map(x, 0),
-            map(_mm512_alignr_epi64::<1>(x, x), 1),
-            map(_mm512_alignr_epi64::<2>(x, x), 2),
+            map!(x, 0),
+            map!(_mm512_alignr_epi64::<1>(x, x), 1),
+            map!(_mm512_alignr_epi64::<2>(x, x), 2),
         );
         let b = xor3(
-            map(_mm512_alignr_epi64::<3>(x, x), 3),
-            map(_mm512_alignr_epi64::<4>(x, x), 4),
-            map(_mm512_alignr_epi64::<5>(x, x), 5),
+            map!(_mm512_alignr_epi64::<3>(x, x), 3),
+            map!(_mm512_alignr_epi64::<4>(x, x), 4),
+            map!(_mm512_alignr_epi64::<5>(x, x), 5),
         );
         let c = _mm512_xor_si512(
-            map(_mm512_alignr_epi64::<6>(x, x), 6),
-            map(_mm512_alignr_epi64::<7>(x, x), 7),
+            map!(_mm512_alignr_epi64::<6>(x, x), 6),
+            map!(_mm512_alignr_epi64::<7>(x, x), 7),
         );
         _mm512_permutexvar_epi8(order, xor3(a, b, c))
     }

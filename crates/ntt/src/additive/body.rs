@@ -1,0 +1,223 @@
+//! The kernels of a representation behind one object.
+#![expect(unsafe_code, reason = "rows of one or two buffers, reached with strides")]
+
+use lanework_field::gf2::words::{Kernel, Words};
+
+use super::form::{Form, Token, Twiddles};
+use super::group::Group;
+use super::node::Network;
+
+/// How words of a message become words of the transform, and those of the transform leaves.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Map {
+    /// They stay as they are.
+    Same,
+    /// From the polynomial representation to the tower.
+    ToTower,
+    /// From the tower to the polynomial representation.
+    ToPolynomial,
+}
+
+/// Lanes to be made rows: positions `first` to `first + count` of every lane.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Columns<'a> {
+    /// The lanes in the order of a row.
+    pub(super) lanes: &'a [&'a [u64]],
+    pub(super) first: usize,
+    pub(super) count: usize,
+}
+
+/// What an instruction set can do.
+pub(super) trait Transform: Send + Sync {
+    /// The name in reports.
+    fn name(&self) -> &'static str;
+
+    /// Whether rows are words of the polynomial representation while they are transformed.
+    fn polynomial(&self) -> bool;
+
+    /// Runs the forward network.
+    ///
+    /// # Safety
+    /// As [`Group::forward`]. The group's blocks are below the number the kernels were made for.
+    unsafe fn forward(&self, group: &Group<'_>);
+
+    /// Runs the inverse or the transposed network.
+    ///
+    /// # Safety
+    /// As [`Group::backward`]. The group's blocks are below the number the kernels were made for.
+    unsafe fn backward(&self, group: &Group<'_>, network: Network);
+
+    /// Makes rows of lanes, one after the other at `target`, and maps their words.
+    ///
+    /// # Safety
+    /// The rows can be written, by nobody else. If `stream`, they start on cache lines and are whole lines long,
+    /// and a fence follows.
+    unsafe fn rows_of(&self, columns: Columns<'_>, map: Map, stream: bool, target: *mut u64);
+
+    /// Maps words.
+    fn map(&self, words: &mut [u64], map: Map);
+}
+
+/// The kernels of one representation.
+pub(super) struct Body<F: Form> {
+    name: &'static str,
+    token: Token<F>,
+    twiddles: Twiddles<F>,
+}
+
+impl<F: Form> Body<F> {
+    /// Kernels for blocks below 2^`log_blocks`.
+    pub(super) fn new(name: &'static str, token: Token<F>, log_blocks: u32) -> Self {
+        Self {
+            name,
+            token,
+            twiddles: Twiddles::new(log_blocks),
+        }
+    }
+}
+
+impl<F: Form> Transform for Body<F> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn polynomial(&self) -> bool {
+        F::POLYNOMIAL
+    }
+
+    unsafe fn forward(&self, group: &Group<'_>) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { group.forward::<F>(self.token, &self.twiddles) }
+    }
+
+    unsafe fn backward(&self, group: &Group<'_>, network: Network) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { group.backward::<F>(self.token, &self.twiddles, network) }
+    }
+
+    unsafe fn rows_of(&self, columns: Columns<'_>, map: Map, stream: bool, target: *mut u64) {
+        let token = self.token;
+        macro_rules! go {
+            ($($map:ident)+) => {
+                match (map, stream) {
+                    $(
+                        (Map::$map, true) => F::V::run(
+                            token,
+                            RowsOf::<F, { Map::$map as u8 }, true> { token, columns, target },
+                        ),
+                        (Map::$map, false) => F::V::run(
+                            token,
+                            RowsOf::<F, { Map::$map as u8 }, false> { token, columns, target },
+                        ),
+                    )+
+                }
+            };
+        }
+        go!(Same ToTower ToPolynomial);
+    }
+
+    fn map(&self, words: &mut [u64], map: Map) {
+        let token = self.token;
+        match map {
+            Map::Same => (),
+            Map::ToTower => {
+                F::V::run(token, MapWords::<F, { Map::ToTower as u8 }>(token, words));
+            }
+            Map::ToPolynomial => {
+                F::V::run(token, MapWords::<F, { Map::ToPolynomial as u8 }>(token, words));
+            }
+        }
+    }
+}
+
+/// The map of a vector.
+#[inline(always)]
+fn mapped<F: Form, const MAP: u8>(x: F::V) -> F::V {
+    if MAP == Map::ToTower as u8 {
+        F::to_tower(x)
+    } else if MAP == Map::ToPolynomial as u8 {
+        F::to_polynomial(x)
+    } else {
+        x
+    }
+}
+
+struct RowsOf<'a, F: Form, const MAP: u8, const STREAM: bool> {
+    token: Token<F>,
+    columns: Columns<'a>,
+    target: *mut u64,
+}
+
+/// Positions of a tile: some lanes are read over so many before the next ones are.
+const TILE: usize = 1 << 10;
+/// How far ahead lanes are asked for, in words.
+const AHEAD: usize = 96;
+/// The most words of a vector.
+const LEN_MAX: usize = 8;
+
+impl<F: Form, const MAP: u8, const STREAM: bool> Kernel for RowsOf<'_, F, MAP, STREAM> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Columns { lanes, first, count } = self.columns;
+        let len = F::V::LEN;
+        let width = lanes.len();
+        for lane in lanes {
+            assert!(lane.len() >= first + count, "lanes have these positions");
+        }
+        // Rows of a power of two of lines would all fall into the same sets of the caches.
+        let tile = if width.is_multiple_of(64) { 64 } else { TILE };
+        for start in (0..count).step_by(tile) {
+            let end = (start + tile).min(count);
+            for (index, group) in lanes.chunks(len).enumerate() {
+                let mut at = start;
+                while at < end {
+                    let here = len.min(end - at);
+                    let mut block = [F::V::splat(self.token, 0); LEN_MAX];
+                    // SAFETY: bounds: `at + here <= count`, which all lanes have from `first` on; row `at + i`
+                    // for `i < here` is one of the target's, and `group` lies within it.
+                    unsafe {
+                        for (x, lane) in block.iter_mut().zip(group) {
+                            let source = lane.as_ptr().add(first + at);
+                            lanework_arch::memory::prefetch::read(source.wrapping_add(AHEAD));
+                            *x = mapped::<F, MAP>(if here == len {
+                                F::V::load(self.token, source)
+                            } else {
+                                F::V::load_part(self.token, source, here)
+                            });
+                        }
+                        F::V::transpose(&mut block[..len]);
+                        for (i, x) in block[..here].iter().enumerate() {
+                            let target = self.target.add((at + i) * width + index * len);
+                            if group.len() < len {
+                                x.store_part(target, group.len());
+                            } else if STREAM && len == LEN_MAX {
+                                x.stream(target);
+                            } else {
+                                x.store(target);
+                            }
+                        }
+                    }
+                    at += here;
+                }
+            }
+        }
+    }
+}
+
+struct MapWords<'a, F: Form, const MAP: u8>(Token<F>, &'a mut [u64]);
+
+impl<F: Form, const MAP: u8> Kernel for MapWords<'_, F, MAP> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self(token, words) = self;
+        for chunk in words.chunks_mut(F::V::LEN) {
+            let (words, count) = (chunk.as_mut_ptr(), chunk.len());
+            // SAFETY: bounds: the chunk has `count` words, at most a vector.
+            unsafe { mapped::<F, MAP>(F::V::load_part(token, words, count)).store_part(words, count) }
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Encoding of many interleaved lanes in few trips to memory.
+#![expect(unsafe_code, reason = "hands rows of one buffer to workers")]
+
+use std::ops::Range;
+
+use lanework_arch::Choice;
+use lanework_arch::cpu::Caches;
+use lanework_arch::memory::{Pages, Slab, stream};
+use lanework_arch::threads::Threads;
+
+use super::body::{Columns, Map, Transform};
+use super::group::{Group, Rows, Stores};
+use super::table;
+use crate::Error;
+use crate::plan::{Sweeps, radices};
+
+/// What words of GF(2^64) are made of.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Representation {
+    /// Words of the tower: [`lanework_field::gf2::T64`].
+    Tower,
+    /// Words of polynomials over GF(2).
+    Polynomial,
+}
+
+/// The size of an encoding.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// A lane has 2^`log_rows` words.
+    pub log_rows: u32,
+    /// Its codeword is 2^`log_inv_rate` times as long.
+    pub log_inv_rate: u32,
+    /// The number of lanes.
+    pub lanes: usize,
+}
+
+impl Shape {
+    /// Rows of the message.
+    pub const fn rows(self) -> usize {
+        1 << self.log_rows
+    }
+
+    /// Words of the message, and of one of the 2^`log_inv_rate` parts of the codeword.
+    pub const fn message_len(self) -> usize {
+        self.lanes << self.log_rows
+    }
+
+    /// Words of the codeword.
+    pub const fn codeword_len(self) -> usize {
+        self.lanes << (self.log_rows + self.log_inv_rate)
+    }
+}
+
+/// An encoder for messages of one shape.
+pub struct Encoder {
+    shape: Shape,
+    sweeps: Sweeps,
+    streaming_bytes: usize,
+    kernels: Box<dyn Transform>,
+}
+
+/// The largest log2 of a domain: all twiddles are elements of GF(2^32).
+pub(super) const LOG_DOMAIN_MAX: u32 = 32;
+
+impl Encoder {
+    /// Plans encodings of a shape on so many threads.
+    ///
+    /// # Errors
+    /// [`Error::DomainTooLong`] above 2^32 rows of the codeword.
+    pub fn new(shape: Shape, choice: Choice, caches: Caches, threads: usize) -> Result<Self, Error> {
+        assert!(shape.lanes > 0, "at least one lane");
+        let log_len = shape.log_rows.saturating_add(shape.log_inv_rate);
+        if log_len > LOG_DOMAIN_MAX {
+            return Err(Error::DomainTooLong { log_len });
+        }
+        let row_bytes = shape.lanes * size_of::<u64>();
+        let sweeps = Sweeps::new(shape.log_rows, shape.log_inv_rate, row_bytes, caches, threads);
+        Ok(Self {
+            shape,
+            sweeps,
+            // Beyond this, nothing of a pass is in the caches when the next one comes.
+            streaming_bytes: 8 * threads * caches.l2_bytes,
+            kernels: table::kernels(choice, log_len),
+        })
+    }
+
+    /// The shape.
+    pub const fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The kernels in use.
+    pub fn kernel_name(&self) -> &'static str {
+        self.kernels.name()
+    }
+
+    /// The rows of a block: encoding hands over blocks of so many rows.
+    pub const fn block_rows(&self) -> usize {
+        1 << self.sweeps.deep
+    }
+
+    /// Makes rows of lanes: words `rows[p * lanes + i]` for word p of `lanes[i]`, as words that
+    /// [`Encoder::encode`] takes.
+    pub fn rows_of(&self, lanes: &[&[u64]], representation: Representation, rows: &mut [u64]) {
+        let Shape { lanes: width, .. } = self.shape;
+        assert_eq!(lanes.len(), width, "lanes");
+        assert!(lanes.iter().all(|lane| lane.len() == self.shape.rows()), "words of a lane");
+        assert_eq!(rows.len(), self.shape.message_len(), "words of the rows");
+        let map = match (representation, self.kernels.polynomial()) {
+            (Representation::Polynomial, false) => Map::ToTower,
+            (Representation::Tower, true) => Map::ToPolynomial,
+            _ => Map::Same,
+        };
+        let streams = self.streams(rows, width);
+        /// Positions of a task.
+        const SPAN: usize = 1 << 12;
+        Threads::current().for_each(
+            rows.chunks_mut(SPAN * width).enumerate(),
+            |(index, chunk)| {
+                let columns = Columns {
+                    lanes,
+                    first: index * SPAN,
+                    count: chunk.len() / width,
+                };
+                stream::scope(|_| {
+                    // SAFETY: the chunk is this task's, and its rows are whole lines if `streams`; the scope ends
+                    // with a fence.
+                    unsafe { self.kernels.rows_of(columns, map, streams, chunk.as_mut_ptr()) }
+                });
+            },
+        );
+    }
+
+    fn streams(&self, target: &[u64], run: usize) -> bool {
+        size_of_val(target) > self.streaming_bytes
+            && (run * size_of::<u64>()).is_multiple_of(stream::LINE_BYTES)
+            && (target.as_ptr() as usize).is_multiple_of(stream::LINE_BYTES)
+    }
+
+    /// Encodes the rows that lie at the front of `codeword`.
+    pub fn encode_in_place(&self, codeword: &mut [u64]) {
+        let parts = vec![(); codeword.len() / self.shape.lanes / self.block_rows()];
+        self.encode_blocks(None, codeword, 0..1 << self.shape.log_inv_rate, parts, |(), _| ());
+    }
+
+    /// Encodes `rows`.
+    pub fn encode(&self, rows: &[u64], codeword: &mut [u64]) {
+        let parts = vec![(); codeword.len() / self.shape.lanes / self.block_rows()];
+        self.encode_blocks(Some(rows), codeword, 0..1 << self.shape.log_inv_rate, parts, |(), _| ());
+    }
+
+    /// Encodes, and calls `each` with every finished block, in words of the tower, while it is in the cache.
+    /// Some of the parts of the codeword only, `replicas`.
+    pub fn encode_blocks<P: Send>(
+        &self,
+        rows: Option<&[u64]>,
+        codeword: &mut [u64],
+        replicas: Range<usize>,
+        parts: Vec<P>,
+        each: impl Fn(P, &[u64]) + Sync,
+    ) {
+        let shape = self.shape;
+        let message_len = shape.message_len();
+        assert!(replicas.end <= 1 << shape.log_inv_rate, "parts of the codeword");
+        assert_eq!(codeword.len(), replicas.len() * message_len, "words of the codeword");
+        assert_eq!(
+            parts.len() * self.block_rows() * shape.lanes,
+            codeword.len(),
+            "a part for each block"
+        );
+        if let Some(rows) = rows {
+            assert_eq!(rows.len(), message_len, "words of the message");
+        }
+        if replicas.is_empty() {
+            return;
+        }
+        let source = rows.map_or(codeword.as_ptr(), <[u64]>::as_ptr);
+        let buffer = Buffer {
+            source,
+            target: codeword.as_mut_ptr(),
+        };
+        if self.sweeps.gathered.is_empty() && rows.is_none() {
+            // The first part is the message of the others.
+            for replica in 1..replicas.len() {
+                codeword.copy_within(0..message_len, replica * message_len);
+            }
+        }
+        let mut layer = 0;
+        for pass in 0..self.sweeps.gathered.len() {
+            self.gather(&buffer, codeword, &replicas, layer, pass);
+            layer += self.sweeps.gathered[pass];
+        }
+        let from_message = rows.filter(|_| self.sweeps.gathered.is_empty());
+        self.deep(from_message, codeword, &replicas, parts, each);
+    }
+
+    /// One gathered pass, which starts at layer `layer` of each part.
+    fn gather(
+        &self,
+        buffer: &Buffer,
+        codeword: &mut [u64],
+        replicas: &Range<usize>,
+        layer: u32,
+        pass: usize,
+    ) {
+        let Shape { log_rows, lanes, .. } = self.shape;
+        let layers = self.sweeps.gathered[pass];
+        let radices = radices(layers);
+        let batch = 1 << self.sweeps.log_batch[pass];
+        let words = batch * lanes;
+        // Rows of a group are so far apart.
+        let log_step = log_rows - layer - layers;
+        let stride = lanes << log_step;
+        let batches = (1 << log_step) / batch;
+        let streams = self.streams(codeword, words);
+        let stores = if streams { Stores::Streamed } else { Stores::Cached };
+        let message_len = self.shape.message_len();
+        let block_words = message_len >> layer;
+        // In the first pass all parts are made of the same rows, the first one last: the rows may be its own.
+        let (spans, targets): (usize, Vec<Vec<(usize, usize)>>) = if layer == 0 {
+            let all = replicas.clone().zip((0..).map(|i| i * message_len));
+            (1, vec![all.rev_order()])
+        } else {
+            let blocks = replicas.len() << layer;
+            let first = replicas.start << layer;
+            let each = (0..blocks).map(|b| vec![(first + b, b * block_words)]);
+            (blocks, each.collect())
+        };
+        // Some batches in a row, so that one can ask for the next.
+        let together = (batches * spans / (Threads::current().count().get() * 4)).clamp(1, 64).min(batches);
+        let per_span = batches.div_ceil(together);
+        let work_len = words << layers;
+        Threads::current().for_each_init(
+            0..spans * per_span,
+            || Slab::<u64>::zeroed(work_len, Pages::Normal),
+            |work, task| {
+                let work = work.as_mut().expect("memory of a worker");
+                let (span, task) = (task / per_span, task % per_span);
+                let targets = &targets[span];
+                stream::scope(|_| {
+                    for index in task * together..((task + 1) * together).min(batches) {
+                        let at = index * words;
+                        for (i, &(block, offset)) in targets.iter().enumerate() {
+                            let from = if layer == 0 {
+                                buffer.source
+                            } else {
+                                buffer.target.cast_const().wrapping_add(offset)
+                            };
+                            let source = Rows {
+                                base: from.wrapping_add(at),
+                                stride,
+                            };
+                            let last = i + 1 == targets.len();
+                            let group = Group {
+                                words,
+                                radices: &radices,
+                                block,
+                                source,
+                                target: Rows {
+                                    base: buffer.target.wrapping_add(offset + at),
+                                    stride,
+                                },
+                                work: work.as_mut_ptr(),
+                                ahead: last.then_some(Rows {
+                                    base: source.base.wrapping_add(words),
+                                    stride,
+                                }),
+                                stores,
+                            };
+                            // SAFETY: rows `at / lanes + i * step` of source and target are this task's alone; the
+                            // worker's memory has room for the group; the scope ends with a fence.
+                            unsafe { self.kernels.forward(&group) };
+                        }
+                    }
+                });
+            },
+        );
+    }
+
+    /// The deep pass.
+    fn deep<P: Send>(
+        &self,
+        message: Option<&[u64]>,
+        codeword: &mut [u64],
+        replicas: &Range<usize>,
+        parts: Vec<P>,
+        each: impl Fn(P, &[u64]) + Sync,
+    ) {
+        let Shape { log_rows, lanes, .. } = self.shape;
+        let radices = radices(self.sweeps.deep);
+        let block_words = lanes << self.sweeps.deep;
+        let blocks = parts.len();
+        let first = replicas.start << (log_rows - self.sweeps.deep);
+        let together = (blocks / (Threads::current().count().get() * 4)).clamp(1, 16);
+        let mut parts = parts.into_iter();
+        let tasks: Vec<(usize, Vec<P>, &mut [u64])> = codeword
+            .chunks_mut(together * block_words)
+            .enumerate()
+            .map(|(i, chunk)| {
+                let count = chunk.len() / block_words;
+                (i * together, parts.by_ref().take(count).collect(), chunk)
+            })
+            .collect();
+        Threads::current().for_each(tasks, |(index, parts, chunk)| {
+            let count = chunk.len() / block_words;
+            for (i, part) in parts.into_iter().enumerate() {
+                let block = &mut chunk[i * block_words..(i + 1) * block_words];
+                if !radices.is_empty() {
+                    let base = block.as_mut_ptr();
+                    let mut group = Group::in_place(&radices, lanes, first + index + i, base);
+                    if let Some(message) = message {
+                        group.source.base = message.as_ptr();
+                    }
+                    if i + 1 < count && message.is_none() {
+                        group.ahead = Some(Rows {
+                            base: base.wrapping_add(block_words).cast_const(),
+                            stride: lanes,
+                        });
+                    }
+                    // SAFETY: the block is this task's alone, and a message is as long as a block.
+                    unsafe { self.kernels.forward(&group) };
+                } else if let Some(message) = message {
+                    block.copy_from_slice(message);
+                }
+                if self.kernels.polynomial() {
+                    self.kernels.map(block, Map::ToTower);
+                }
+                each(part, block);
+            }
+        });
+    }
+}
+
+/// The buffers of a gathered pass.
+struct Buffer {
+    source: *const u64,
+    target: *mut u64,
+}
+
+// SAFETY: workers reach disjoint rows through it, see `Encoder::gather`.
+unsafe impl Sync for Buffer {}
+
+/// In the opposite order.
+trait RevOrder<T> {
+    fn rev_order(self) -> Vec<T>;
+}
+
+impl<T, I: Iterator<Item = T>> RevOrder<T> for I {
+    fn rev_order(self) -> Vec<T> {
+        let mut all: Vec<T> = self.collect();
+        all.reverse();
+        all
+    }
+}
+
+impl std::fmt::Debug for Encoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Encoder")
+            .field("shape", &self.shape)
+            .field("sweeps", &self.sweeps)
+            .field("kernels", &self.kernel_name())
+            .finish_non_exhaustive()
+    }
+}

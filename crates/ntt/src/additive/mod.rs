@@ -1,0 +1,12 @@
+//! Additive transforms.
+
+mod body;
+mod encoder;
+mod form;
+mod group;
+mod node;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use encoder::{Encoder, Representation, Shape};
