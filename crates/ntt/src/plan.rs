@@ -117,16 +117,22 @@ impl Sweeps {
     ) -> Self {
         /// What is read at once in a gathered pass is at least so many bytes: less wastes the reads.
         const BATCH_BYTES: usize = 896;
-        // A quarter of the second-level cache is left to what is on its way in and out.
-        let budget = caches.l2_bytes / 4 * 3;
-        let log_fitting = |bytes: usize| (budget / bytes).max(2).ilog2();
+        /// The twiddles of so many layers are bytes: a gathered pass of them has little to compute while it
+        /// moves much.
+        const GATHERED: u32 = 8;
+        let log_fitting = |budget: usize, bytes: usize| (budget / bytes).max(2).ilog2();
+        let deep_max = log_fitting(caches.l2_bytes / 10 * 9, row_bytes);
         // Blocks of the deep pass are shared among threads, a few for each, unless they are small already.
         let log_tasks = if threads > 1 { threads.ilog2() + 2 } else { 0 };
-        let deep_max = log_fitting(row_bytes);
         let shared = (log_rows + log_replicas).saturating_sub(log_tasks);
-        let deep = deep_max.min(shared.max(deep_max.min(8))).min(log_rows);
+        let deep_max = deep_max.min(shared.max(deep_max.min(8)));
+        let deep = if log_rows <= deep_max {
+            log_rows
+        } else {
+            deep_max.min(log_rows - GATHERED.min(log_rows / 2))
+        };
         let batch = (BATCH_BYTES.div_ceil(row_bytes)).next_power_of_two();
-        let group_max = log_fitting(batch * row_bytes).max(1);
+        let group_max = log_fitting(caches.l2_bytes / 2, batch * row_bytes);
         let rest = log_rows - deep;
         let gathered = visits_of(rest, group_max);
         let mut left = log_rows;

@@ -162,4 +162,10 @@ impl<F: Form> Twiddles<F> {
         }
         seed
     }
+
+    /// The twiddle of a block below 256.
+    #[inline(always)]
+    pub(super) fn low(&self, block: usize) -> F::Seed {
+        self.0[0][block & 255]
+    }
 }

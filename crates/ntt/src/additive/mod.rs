@@ -8,5 +8,7 @@ mod node;
 mod table;
 #[cfg(test)]
 mod tests;
+mod transform;
 
 pub use encoder::{Encoder, Representation, Shape};
+pub use transform::Transform;

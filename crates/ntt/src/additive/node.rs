@@ -266,11 +266,12 @@ macro_rules! radix {
 
             #[inline(always)]
             fn run(self) {
-                let block = self.node.block;
+                // Twiddles are linear in the bits of the block.
+                $(let $field = self.twiddles.of(self.node.block * $count);)+
                 let stages = $stages::<F, $($class,)+ ZERO, NETWORK> {
                     $($field: [$($class::twiddle(
                         self.token,
-                        self.twiddles.of(block * $count + $i),
+                        $field ^ self.twiddles.low($i),
                     )),+],)+
                 };
                 // SAFETY: kernels are made by `Node::sized` alone, whose caller promised this.
