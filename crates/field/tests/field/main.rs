@@ -3,6 +3,7 @@
 
 mod conversions;
 mod extensions;
+mod gf2_words;
 mod lanes;
 mod scalar;
 
