@@ -182,6 +182,11 @@ impl Clmul for NeonWords {
     }
 
     #[inline(always)]
+    fn unzip_triples(self, other: Self) -> (Self, Self) {
+        self.unzip(other)
+    }
+
+    #[inline(always)]
     fn in_order_of_triples(self) -> Self {
         self
     }

@@ -132,15 +132,25 @@ pub trait Clmul: Words + Debug {
     /// The first words of `source`, then zeros if it is shorter than the vector.
     #[inline(always)]
     fn from_slice(token: Self::Token, source: &[u64]) -> Self {
-        // SAFETY: bounds: no more words than the slice has.
-        unsafe { Self::load_part(token, source.as_ptr(), source.len().min(Self::LEN)) }
+        if source.len() >= Self::LEN {
+            // SAFETY: bounds: the slice has so many.
+            unsafe { Self::load(token, source.as_ptr()) }
+        } else {
+            // SAFETY: bounds: the slice's length.
+            unsafe { Self::load_part(token, source.as_ptr(), source.len()) }
+        }
     }
 
     /// Writes the first words to `target`, as many as it holds.
     #[inline(always)]
     fn to_slice(self, target: &mut [u64]) {
-        // SAFETY: bounds: no more words than the slice has.
-        unsafe { self.store_part(target.as_mut_ptr(), target.len().min(Self::LEN)) }
+        if target.len() >= Self::LEN {
+            // SAFETY: bounds: the slice has so many.
+            unsafe { self.store(target.as_mut_ptr()) }
+        } else {
+            // SAFETY: bounds: the slice's length.
+            unsafe { self.store_part(target.as_mut_ptr(), target.len()) }
+        }
     }
 
     /// The words at even and those at odd places of `self` followed by `other`.
@@ -159,6 +169,10 @@ pub trait Clmul: Words + Debug {
     /// The words in the order of the triples of [`Clmul::split_triples`].
     #[must_use]
     fn in_order_of_triples(self) -> Self;
+
+    /// As [`Clmul::unzip`], from words in the order of triples to words in the order of triples.
+    #[must_use]
+    fn unzip_triples(self, other: Self) -> (Self, Self);
 
     /// The sum of no products.
     fn no_products(token: Self::Token) -> Self::Sum;

@@ -161,6 +161,11 @@ impl Clmul for PortableWords {
     }
 
     #[inline(always)]
+    fn unzip_triples(self, other: Self) -> (Self, Self) {
+        (self, other)
+    }
+
+    #[inline(always)]
     fn in_order_of_triples(self) -> Self {
         self
     }

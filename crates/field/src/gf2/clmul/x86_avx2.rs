@@ -282,6 +282,21 @@ impl<T: Multiplier> Clmul for Avx2Words<T> {
     }
 
     #[inline(always)]
+    fn unzip_triples(self, other: Self) -> (Self, Self) {
+        // SAFETY: feature: `self` exists.
+        let (even, odd) = unsafe {
+            (
+                _mm256_unpacklo_epi64(self.0, other.0),
+                _mm256_unpackhi_epi64(self.0, other.0),
+            )
+        };
+        (
+            Self::new(permute::<0b10_01_11_00>(even)),
+            Self::new(permute::<0b00_11_01_10>(odd)),
+        )
+    }
+
+    #[inline(always)]
     fn in_order_of_triples(self) -> Self {
         Self::new(permute::<0b01_10_11_00>(self.0))
     }

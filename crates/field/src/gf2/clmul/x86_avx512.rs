@@ -222,6 +222,20 @@ impl Clmul for Avx512Words {
     }
 
     #[inline(always)]
+    fn unzip_triples(self, other: Self) -> (Self, Self) {
+        // Place p is that of triple 3 p mod 8.
+        // SAFETY: feature: `self` exists.
+        unsafe {
+            let even = _mm512_setr_epi64(0, 2, 12, 6, 8, 10, 4, 14);
+            let odd = _mm512_setr_epi64(3, 5, 15, 1, 11, 13, 7, 9);
+            (
+                Self(_mm512_permutex2var_epi64(self.0, even, other.0)),
+                Self(_mm512_permutex2var_epi64(self.0, odd, other.0)),
+            )
+        }
+    }
+
+    #[inline(always)]
     fn in_order_of_triples(self) -> Self {
         // SAFETY: feature: `self` exists.
         unsafe {
