@@ -3,6 +3,9 @@
 
 mod conversions;
 mod extensions;
+mod gf2;
+mod gf2_rows;
+mod gf2_words;
 mod lanes;
 mod scalar;
 

@@ -1,0 +1,370 @@
+//! Four words with AVX2, and carry-less products of 256-bit or of 128-bit vectors.
+#![expect(unsafe_code, reason = "vector intrinsics")]
+
+use std::arch::x86_64::{
+    __m256i, _mm_clmulepi64_si128, _mm_set_epi64x, _mm256_add_epi64, _mm256_blend_epi32,
+    _mm256_broadcastsi128_si256, _mm256_castsi256_si128, _mm256_clmulepi64_epi128,
+    _mm256_cmpgt_epi64, _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_maskload_epi64,
+    _mm256_maskstore_epi64, _mm256_permute2x128_si256, _mm256_permute4x64_epi64, _mm256_set_m128i,
+    _mm256_set1_epi64x, _mm256_setr_epi64x, _mm256_setzero_si256, _mm256_shuffle_epi8,
+    _mm256_slli_epi64, _mm256_srli_epi64, _mm256_storeu_si256, _mm256_stream_si256,
+    _mm256_unpackhi_epi64, _mm256_unpacklo_epi64, _mm256_xor_si256,
+};
+use std::fmt::Debug;
+use std::marker::PhantomData;
+
+use lanework_arch::{Avx2Pclmul, Avx2Vpclmul, Isa};
+
+use super::super::words::{Kernel, Words, sealed};
+use super::{Clmul, Product, SHIFTED_OUT, quotient};
+
+const LEN: usize = 4;
+
+/// How a token multiplies.
+pub trait Multiplier: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
+    /// The name of the instructions.
+    const NAME: &'static str;
+
+    /// Runs `kernel`, compiled with the instructions.
+    fn run<K: Kernel>(self, kernel: K) -> K::Output;
+
+    /// The products of the words that `WHICH` selects, as the instruction has it.
+    ///
+    /// # Safety
+    /// A token of this type exists.
+    unsafe fn clmul<const WHICH: i32>(x: __m256i, y: __m256i) -> __m256i;
+}
+
+impl sealed::Sealed for Avx2Vpclmul {}
+impl sealed::Sealed for Avx2Pclmul {}
+
+impl Multiplier for Avx2Vpclmul {
+    const NAME: &'static str = "avx2";
+
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        #[target_feature(enable = "avx2,bmi2,pclmulqdq,vpclmulqdq")]
+        fn entry<K: Kernel>(kernel: K) -> K::Output {
+            kernel.run()
+        }
+        // SAFETY: feature: the token.
+        unsafe { entry(kernel) }
+    }
+
+    #[inline(always)]
+    unsafe fn clmul<const WHICH: i32>(x: __m256i, y: __m256i) -> __m256i {
+        // SAFETY: feature: the token, which the caller says exists.
+        unsafe { _mm256_clmulepi64_epi128::<WHICH>(x, y) }
+    }
+}
+
+impl Multiplier for Avx2Pclmul {
+    const NAME: &'static str = "avx2,-vpclmulqdq";
+
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        #[target_feature(enable = "avx2,bmi2,pclmulqdq")]
+        fn entry<K: Kernel>(kernel: K) -> K::Output {
+            kernel.run()
+        }
+        // SAFETY: feature: the token.
+        unsafe { entry(kernel) }
+    }
+
+    #[inline(always)]
+    unsafe fn clmul<const WHICH: i32>(x: __m256i, y: __m256i) -> __m256i {
+        // SAFETY: feature: the token, which the caller says exists.
+        unsafe {
+            let lower =
+                _mm_clmulepi64_si128::<WHICH>(_mm256_castsi256_si128(x), _mm256_castsi256_si128(y));
+            let upper = _mm_clmulepi64_si128::<WHICH>(
+                _mm256_extracti128_si256::<1>(x),
+                _mm256_extracti128_si256::<1>(y),
+            );
+            _mm256_set_m128i(upper, lower)
+        }
+    }
+}
+
+/// Four words in one AVX2 register, multiplied as the token `T` does.
+///
+/// Invariant: a value is only made from a token or from other values, so wherever one exists, so do the
+/// instructions.
+#[derive(Copy, Clone, Debug)]
+#[repr(transparent)]
+pub struct Avx2Words<T>(__m256i, PhantomData<T>);
+
+impl<T> sealed::Sealed for Avx2Words<T> {}
+
+/// The two 32-bit halves of each place of vector `vector` of four triples that holds limb `limb`.
+const fn places(vector: usize, limb: usize) -> i32 {
+    let mut mask = 0;
+    let mut place = 0;
+    while place < LEN {
+        if (LEN * vector + place) % 3 == limb {
+            mask |= 0b11 << (2 * place);
+        }
+        place += 1;
+    }
+    mask
+}
+
+const ROTATE_1: i32 = 0b00_11_10_01;
+const ROTATE_2: i32 = 0b01_00_11_10;
+const ROTATE_3: i32 = 0b10_01_00_11;
+
+// The functions on raw vectors below are called with the contents of values only.
+
+/// All ones at the first `count` places.
+#[inline(always)]
+fn first<T>(_: T, count: usize) -> __m256i {
+    // SAFETY: feature: a token or a value is given.
+    unsafe {
+        _mm256_cmpgt_epi64(
+            _mm256_set1_epi64x(count.min(LEN) as i64),
+            _mm256_setr_epi64x(0, 1, 2, 3),
+        )
+    }
+}
+
+/// For each place, that of the first vector but for limb `B` of the second and limb `C` of the third.
+#[inline(always)]
+fn select<const B: i32, const C: i32>(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
+    // SAFETY: feature: `a` comes from a value.
+    unsafe { _mm256_blend_epi32::<C>(_mm256_blend_epi32::<B>(a, b), c) }
+}
+
+#[inline(always)]
+fn permute<const ORDER: i32>(x: __m256i) -> __m256i {
+    // SAFETY: feature: `x` comes from a value.
+    unsafe { _mm256_permute4x64_epi64::<ORDER>(x) }
+}
+
+/// low + y + x^3 y for y = (x + 1) z.
+#[inline(always)]
+fn fold(low: __m256i, z: __m256i) -> __m256i {
+    // SAFETY: feature: `low` comes from a value.
+    unsafe {
+        let y = _mm256_xor_si256(z, _mm256_add_epi64(z, z));
+        _mm256_xor_si256(_mm256_xor_si256(low, y), _mm256_slli_epi64::<3>(y))
+    }
+}
+
+impl<T> Avx2Words<T> {
+    #[inline(always)]
+    fn new(vector: __m256i) -> Self {
+        Self(vector, PhantomData)
+    }
+}
+
+impl<T: Multiplier> Words for Avx2Words<T> {
+    type Token = T;
+    const LEN: usize = LEN;
+    const ISA: Isa = Isa::Avx2;
+
+    #[inline(always)]
+    fn run<K: Kernel>(token: T, kernel: K) -> K::Output {
+        token.run(kernel)
+    }
+
+    #[inline(always)]
+    fn splat(_: T, word: u64) -> Self {
+        // SAFETY: feature: the token.
+        Self::new(unsafe { _mm256_set1_epi64x(word as i64) })
+    }
+
+    #[inline(always)]
+    unsafe fn load(_: T, source: *const u64) -> Self {
+        // SAFETY: feature: the token; bounds: the caller's.
+        Self::new(unsafe { _mm256_loadu_si256(source.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, target: *mut u64) {
+        // SAFETY: feature: `self` exists; bounds: the caller's.
+        unsafe { _mm256_storeu_si256(target.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_part(token: T, source: *const u64, count: usize) -> Self {
+        // SAFETY: feature: the token; bounds: the caller's; masked places are not read.
+        Self::new(unsafe { _mm256_maskload_epi64(source.cast(), first(token, count)) })
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, target: *mut u64) {
+        // SAFETY: feature: `self` exists; bounds, alignment and the fence: the caller's.
+        unsafe { _mm256_stream_si256(target.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_part(self, target: *mut u64, count: usize) {
+        // SAFETY: feature: `self` exists; bounds: the caller's; masked places are not written.
+        unsafe { _mm256_maskstore_epi64(target.cast(), first(self, count), self.0) }
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        // SAFETY: feature: `self` exists.
+        Self::new(unsafe { _mm256_xor_si256(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn xor3(self, second: Self, third: Self) -> Self {
+        self.xor(second).xor(third)
+    }
+
+    #[inline(always)]
+    fn transpose(block: &mut [Self]) {
+        let block: &mut [Self; LEN] = block.try_into().expect("as many vectors as words");
+        let [a, b, c, d] = block.map(|x| x.0);
+        // SAFETY: feature: values exist.
+        *block = unsafe {
+            let (ab_even, ab_odd) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
+            let (cd_even, cd_odd) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
+            [
+                _mm256_permute2x128_si256::<0x20>(ab_even, cd_even),
+                _mm256_permute2x128_si256::<0x20>(ab_odd, cd_odd),
+                _mm256_permute2x128_si256::<0x31>(ab_even, cd_even),
+                _mm256_permute2x128_si256::<0x31>(ab_odd, cd_odd),
+            ]
+        }
+        .map(Self::new);
+    }
+}
+
+impl<T: Multiplier> Clmul for Avx2Words<T> {
+    const NAME: &'static str = T::NAME;
+    /// The factor at even and its quotient at odd places.
+    type Factor = Self;
+    /// Two words for every two places.
+    type Sum = Self;
+
+    #[inline(always)]
+    fn unzip(self, other: Self) -> (Self, Self) {
+        const FROM_PAIRS: i32 = 0b11_01_10_00;
+        // SAFETY: feature: `self` exists.
+        let (even, odd) = unsafe {
+            (
+                _mm256_unpacklo_epi64(self.0, other.0),
+                _mm256_unpackhi_epi64(self.0, other.0),
+            )
+        };
+        (
+            Self::new(permute::<FROM_PAIRS>(even)),
+            Self::new(permute::<FROM_PAIRS>(odd)),
+        )
+    }
+
+    // Since 3 and 4 are coprime, the four words of a limb are at four different places: they are put together
+    // without a shuffle, and limb i of a triple is i places above its limb 0.
+
+    #[inline(always)]
+    fn split_triples([a, b, c]: [Self; 3]) -> [Self; 3] {
+        let (a, b, c) = (a.0, b.0, c.0);
+        [
+            select::<{ places(1, 0) }, { places(2, 0) }>(a, b, c),
+            permute::<ROTATE_1>(select::<{ places(1, 1) }, { places(2, 1) }>(a, b, c)),
+            permute::<ROTATE_2>(select::<{ places(1, 2) }, { places(2, 2) }>(a, b, c)),
+        ]
+        .map(Self::new)
+    }
+
+    #[inline(always)]
+    fn join_triples([a, b, c]: [Self; 3]) -> [Self; 3] {
+        let (a, b, c) = (a.0, permute::<ROTATE_3>(b.0), permute::<ROTATE_2>(c.0));
+        [
+            select::<{ places(0, 1) }, { places(0, 2) }>(a, b, c),
+            select::<{ places(1, 1) }, { places(1, 2) }>(a, b, c),
+            select::<{ places(2, 1) }, { places(2, 2) }>(a, b, c),
+        ]
+        .map(Self::new)
+    }
+
+    #[inline(always)]
+    fn unzip_triples(self, other: Self) -> (Self, Self) {
+        // SAFETY: feature: `self` exists.
+        let (even, odd) = unsafe {
+            (
+                _mm256_unpacklo_epi64(self.0, other.0),
+                _mm256_unpackhi_epi64(self.0, other.0),
+            )
+        };
+        (
+            Self::new(permute::<0b10_01_11_00>(even)),
+            Self::new(permute::<0b00_11_01_10>(odd)),
+        )
+    }
+
+    #[inline(always)]
+    fn in_order_of_triples(self) -> Self {
+        Self::new(permute::<0b01_10_11_00>(self.0))
+    }
+
+    #[inline(always)]
+    fn product(self, other: Self) -> Product<Self> {
+        // SAFETY: feature: `self` exists.
+        unsafe {
+            Product {
+                even: Self::new(T::clmul::<0x00>(self.0, other.0)),
+                odd: Self::new(T::clmul::<0x11>(self.0, other.0)),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn reduce(product: Product<Self>) -> Self {
+        let (even, odd) = (product.even.0, product.odd.0);
+        // SAFETY: feature: `product` holds values.
+        unsafe {
+            let table = _mm256_broadcastsi128_si256(_mm_set_epi64x(
+                (SHIFTED_OUT >> 64) as i64,
+                SHIFTED_OUT as i64,
+            ));
+            let low = _mm256_unpacklo_epi64(even, odd);
+            let high = _mm256_unpackhi_epi64(even, odd);
+            let out = _mm256_shuffle_epi8(table, _mm256_srli_epi64::<60>(high));
+            Self::new(fold(_mm256_xor_si256(low, out), high))
+        }
+    }
+
+    #[inline(always)]
+    fn prepare(_: T, word: u64) -> Self {
+        let (word, quotient) = (word as i64, quotient(word) as i64);
+        // SAFETY: feature: the token.
+        Self::new(unsafe { _mm256_setr_epi64x(word, quotient, word, quotient) })
+    }
+
+    #[inline(always)]
+    fn mul_by(self, factor: Self) -> Self {
+        let (x, c) = (self.0, factor.0);
+        // SAFETY: feature: `self` exists.
+        unsafe {
+            let low = _mm256_unpacklo_epi64(T::clmul::<0x00>(x, c), T::clmul::<0x01>(x, c));
+            let z = _mm256_unpackhi_epi64(T::clmul::<0x10>(x, c), T::clmul::<0x11>(x, c));
+            Self::new(fold(low, z))
+        }
+    }
+
+    #[inline(always)]
+    fn no_products(_: T) -> Self {
+        // SAFETY: feature: the token.
+        Self::new(unsafe { _mm256_setzero_si256() })
+    }
+
+    #[inline(always)]
+    fn add_products(sum: Self, left: Self, right: Self) -> Self {
+        let product = left.product(right);
+        sum.xor3(product.even, product.odd)
+    }
+
+    #[inline(always)]
+    fn total(sum: Self) -> u128 {
+        let mut words = [0; LEN];
+        sum.to_slice(&mut words);
+        let pairs = words.chunks_exact(2);
+        pairs.fold(0, |total, pair| {
+            total ^ (pair[0] as u128 | (pair[1] as u128) << 64)
+        })
+    }
+}
