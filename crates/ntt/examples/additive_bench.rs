@@ -1,20 +1,40 @@
 //! Times the passes of an additive encoding.
-use std::time::Instant;
-use lanework_arch::{Choice, cpu::Caches, memory::{Pages, Slab}, threads::Threads};
+use lanework_arch::{
+    Choice,
+    cpu::Caches,
+    memory::{Pages, Slab},
+    threads::Threads,
+};
 use lanework_ntt::additive::{Encoder, Representation, Shape};
+use std::time::Instant;
 
 fn main() {
-    let args: Vec<usize> = std::env::args().skip(1).map(|a| a.parse().unwrap()).collect();
-    let (log_rows, log_inv_rate, lanes, threads) = (args[0] as u32, args[1] as u32, args[2], args[3]);
+    let args: Vec<usize> = std::env::args()
+        .skip(1)
+        .map(|a| a.parse().unwrap())
+        .collect();
+    let (log_rows, log_inv_rate, lanes, threads) =
+        (args[0] as u32, args[1] as u32, args[2], args[3]);
     let mut caches = Caches::detect();
-    if let Some(&l2) = args.get(4) { caches.l2_bytes = l2 << 10; }
-    let shape = Shape { log_rows, log_inv_rate, lanes };
+    if let Some(&l2) = args.get(4) {
+        caches.l2_bytes = l2 << 10;
+    }
+    let shape = Shape {
+        log_rows,
+        log_inv_rate,
+        lanes,
+    };
     let encoder = Encoder::new(shape, Choice::best(), caches, threads).unwrap();
     println!("{encoder:?}");
     let mut code = Slab::<u64>::zeroed(shape.codeword_len(), Pages::Huge).unwrap();
     let mut message = Slab::<u64>::zeroed(shape.message_len(), Pages::Huge).unwrap();
     let mut state = 1u64;
-    for w in message.iter_mut() { state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407); *w = state ^ state >> 29; }
+    for w in message.iter_mut() {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        *w = state ^ state >> 29;
+    }
     code.fill(1);
     let lane_list: Vec<&[u64]> = message.chunks(1 << log_rows).collect();
     let pool = Threads::new(threads.try_into().unwrap()).unwrap();

@@ -1,9 +1,12 @@
 //! The kernels of a representation behind one object.
-#![expect(unsafe_code, reason = "rows of one or two buffers, reached with strides")]
+#![expect(
+    unsafe_code,
+    reason = "rows of one or two buffers, reached with strides"
+)]
 
 use lanework_field::gf2::words::{Kernel, Words};
 
-use super::form::{Form, Token, Twiddles};
+use super::form::{Form, LEN_MAX, Token, Twiddles};
 use super::group::Group;
 use super::node::Network;
 
@@ -124,7 +127,10 @@ impl<F: Form> Transform for Body<F> {
                 F::V::run(token, MapWords::<F, { Map::ToTower as u8 }>(token, words));
             }
             Map::ToPolynomial => {
-                F::V::run(token, MapWords::<F, { Map::ToPolynomial as u8 }>(token, words));
+                F::V::run(
+                    token,
+                    MapWords::<F, { Map::ToPolynomial as u8 }>(token, words),
+                );
             }
         }
     }
@@ -132,11 +138,11 @@ impl<F: Form> Transform for Body<F> {
 
 /// The map of a vector.
 #[inline(always)]
-fn mapped<F: Form, const MAP: u8>(x: F::V) -> F::V {
+fn mapped<F: Form, const MAP: u8>(token: Token<F>, x: F::V) -> F::V {
     if MAP == Map::ToTower as u8 {
-        F::to_tower(x)
+        F::to_tower(token, x)
     } else if MAP == Map::ToPolynomial as u8 {
-        F::to_polynomial(x)
+        F::to_polynomial(token, x)
     } else {
         x
     }
@@ -152,15 +158,16 @@ struct RowsOf<'a, F: Form, const MAP: u8, const STREAM: bool> {
 const TILE: usize = 1 << 10;
 /// How far ahead lanes are asked for, in words.
 const AHEAD: usize = 96;
-/// The most words of a vector.
-const LEN_MAX: usize = 8;
-
 impl<F: Form, const MAP: u8, const STREAM: bool> Kernel for RowsOf<'_, F, MAP, STREAM> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let Columns { lanes, first, count } = self.columns;
+        let Columns {
+            lanes,
+            first,
+            count,
+        } = self.columns;
         let len = F::V::LEN;
         let width = lanes.len();
         for lane in lanes {
@@ -181,11 +188,14 @@ impl<F: Form, const MAP: u8, const STREAM: bool> Kernel for RowsOf<'_, F, MAP, S
                         for (x, lane) in block.iter_mut().zip(group) {
                             let source = lane.as_ptr().add(first + at);
                             lanework_arch::memory::prefetch::read(source.wrapping_add(AHEAD));
-                            *x = mapped::<F, MAP>(if here == len {
-                                F::V::load(self.token, source)
-                            } else {
-                                F::V::load_part(self.token, source, here)
-                            });
+                            *x = mapped::<F, MAP>(
+                                self.token,
+                                if here == len {
+                                    F::V::load(self.token, source)
+                                } else {
+                                    F::V::load_part(self.token, source, here)
+                                },
+                            );
                         }
                         F::V::transpose(&mut block[..len]);
                         for (i, x) in block[..here].iter().enumerate() {
@@ -217,7 +227,10 @@ impl<F: Form, const MAP: u8> Kernel for MapWords<'_, F, MAP> {
         for chunk in words.chunks_mut(F::V::LEN) {
             let (words, count) = (chunk.as_mut_ptr(), chunk.len());
             // SAFETY: bounds: the chunk has `count` words, at most a vector.
-            unsafe { mapped::<F, MAP>(F::V::load_part(token, words, count)).store_part(words, count) }
+            unsafe {
+                mapped::<F, MAP>(token, F::V::load_part(token, words, count))
+                    .store_part(words, count)
+            }
         }
     }
 }

@@ -67,14 +67,25 @@ impl Encoder {
     ///
     /// # Errors
     /// [`Error::DomainTooLong`] above 2^32 rows of the codeword.
-    pub fn new(shape: Shape, choice: Choice, caches: Caches, threads: usize) -> Result<Self, Error> {
+    pub fn new(
+        shape: Shape,
+        choice: Choice,
+        caches: Caches,
+        threads: usize,
+    ) -> Result<Self, Error> {
         assert!(shape.lanes > 0, "at least one lane");
         let log_len = shape.log_rows.saturating_add(shape.log_inv_rate);
         if log_len > LOG_DOMAIN_MAX {
             return Err(Error::DomainTooLong { log_len });
         }
         let row_bytes = shape.lanes * size_of::<u64>();
-        let sweeps = Sweeps::new(shape.log_rows, shape.log_inv_rate, row_bytes, caches, threads);
+        let sweeps = Sweeps::new(
+            shape.log_rows,
+            shape.log_inv_rate,
+            row_bytes,
+            caches,
+            threads,
+        );
         Ok(Self {
             shape,
             sweeps,
@@ -104,7 +115,10 @@ impl Encoder {
     pub fn rows_of(&self, lanes: &[&[u64]], representation: Representation, rows: &mut [u64]) {
         let Shape { lanes: width, .. } = self.shape;
         assert_eq!(lanes.len(), width, "lanes");
-        assert!(lanes.iter().all(|lane| lane.len() == self.shape.rows()), "words of a lane");
+        assert!(
+            lanes.iter().all(|lane| lane.len() == self.shape.rows()),
+            "words of a lane"
+        );
         assert_eq!(rows.len(), self.shape.message_len(), "words of the rows");
         let map = match (representation, self.kernels.polynomial()) {
             (Representation::Polynomial, false) => Map::ToTower,
@@ -125,7 +139,10 @@ impl Encoder {
                 stream::scope(|_| {
                     // SAFETY: the chunk is this task's, and its rows are whole lines if `streams`; the scope ends
                     // with a fence.
-                    unsafe { self.kernels.rows_of(columns, map, streams, chunk.as_mut_ptr()) }
+                    unsafe {
+                        self.kernels
+                            .rows_of(columns, map, streams, chunk.as_mut_ptr())
+                    }
                 });
             },
         );
@@ -140,13 +157,25 @@ impl Encoder {
     /// Encodes the rows that lie at the front of `codeword`.
     pub fn encode_in_place(&self, codeword: &mut [u64]) {
         let parts = vec![(); codeword.len() / self.shape.lanes / self.block_rows()];
-        self.encode_blocks(None, codeword, 0..1 << self.shape.log_inv_rate, parts, |(), _| ());
+        self.encode_blocks(
+            None,
+            codeword,
+            0..1 << self.shape.log_inv_rate,
+            parts,
+            |(), _| (),
+        );
     }
 
     /// Encodes `rows`.
     pub fn encode(&self, rows: &[u64], codeword: &mut [u64]) {
         let parts = vec![(); codeword.len() / self.shape.lanes / self.block_rows()];
-        self.encode_blocks(Some(rows), codeword, 0..1 << self.shape.log_inv_rate, parts, |(), _| ());
+        self.encode_blocks(
+            Some(rows),
+            codeword,
+            0..1 << self.shape.log_inv_rate,
+            parts,
+            |(), _| (),
+        );
     }
 
     /// Encodes, and calls `each` with every finished block, in words of the tower, while it is in the cache.
@@ -161,8 +190,15 @@ impl Encoder {
     ) {
         let shape = self.shape;
         let message_len = shape.message_len();
-        assert!(replicas.end <= 1 << shape.log_inv_rate, "parts of the codeword");
-        assert_eq!(codeword.len(), replicas.len() * message_len, "words of the codeword");
+        assert!(
+            replicas.end <= 1 << shape.log_inv_rate,
+            "parts of the codeword"
+        );
+        assert_eq!(
+            codeword.len(),
+            replicas.len() * message_len,
+            "words of the codeword"
+        );
         assert_eq!(
             parts.len() * self.block_rows() * shape.lanes,
             codeword.len(),
@@ -203,7 +239,9 @@ impl Encoder {
         layer: u32,
         pass: usize,
     ) {
-        let Shape { log_rows, lanes, .. } = self.shape;
+        let Shape {
+            log_rows, lanes, ..
+        } = self.shape;
         let layers = self.sweeps.gathered[pass];
         let radices = radices(layers);
         let batch = 1 << self.sweeps.log_batch[pass];
@@ -213,7 +251,11 @@ impl Encoder {
         let stride = lanes << log_step;
         let batches = (1 << log_step) / batch;
         let streams = self.streams(codeword, words);
-        let stores = if streams { Stores::Streamed } else { Stores::Cached };
+        let stores = if streams {
+            Stores::Streamed
+        } else {
+            Stores::Cached
+        };
         let message_len = self.shape.message_len();
         let block_words = message_len >> layer;
         // In the first pass all parts are made of the same rows, the first one last: the rows may be its own.
@@ -227,7 +269,9 @@ impl Encoder {
             (blocks, each.collect())
         };
         // Some batches in a row, so that one can ask for the next.
-        let together = (batches * spans / (Threads::current().count().get() * 4)).clamp(1, 64).min(batches);
+        let together = (batches * spans / (Threads::current().count().get() * 4))
+            .clamp(1, 64)
+            .min(batches);
         let per_span = batches.div_ceil(together);
         let work_len = words << layers;
         Threads::current().for_each_init(
@@ -286,7 +330,9 @@ impl Encoder {
         parts: Vec<P>,
         each: impl Fn(P, &[u64]) + Sync,
     ) {
-        let Shape { log_rows, lanes, .. } = self.shape;
+        let Shape {
+            log_rows, lanes, ..
+        } = self.shape;
         let radices = radices(self.sweeps.deep);
         let block_words = lanes << self.sweeps.deep;
         let blocks = parts.len();

@@ -2,9 +2,10 @@
 
 use std::ops::BitXor;
 
-use lanework_field::gf2::T64;
 use lanework_field::gf2::bytes::{Pattern, TowerWords};
+use lanework_field::gf2::clmul::Clmul;
 use lanework_field::gf2::words::Words;
+use lanework_field::gf2::{B64, T64};
 
 /// A way to multiply words by twiddles.
 pub(super) trait Form: Copy + Send + Sync + 'static {
@@ -29,9 +30,9 @@ pub(super) trait Form: Copy + Send + Sync + 'static {
     fn add_two(u: Self::V, twiddle: &Self::Two, v: Self::V) -> Self::V;
     fn add_four(u: Self::V, twiddle: &Self::Four, v: Self::V) -> Self::V;
     /// The words of the tower for words of the polynomial representation.
-    fn to_tower(x: Self::V) -> Self::V;
+    fn to_tower(token: Token<Self>, x: Self::V) -> Self::V;
     /// The words of the polynomial representation for words of the tower.
-    fn to_polynomial(x: Self::V) -> Self::V;
+    fn to_polynomial(token: Token<Self>, x: Self::V) -> Self::V;
 }
 
 pub(super) type Token<F> = <<F as Form>::V as Words>::Token;
@@ -84,15 +85,86 @@ impl<V: TowerWords> Form for Tower<V> {
     }
 
     #[inline(always)]
-    fn to_tower(x: V) -> V {
+    fn to_tower(_: V::Token, x: V) -> V {
         x.polynomial_to_tower()
     }
 
     #[inline(always)]
-    fn to_polynomial(x: V) -> V {
+    fn to_polynomial(_: V::Token, x: V) -> V {
         x.tower_to_polynomial()
     }
 }
+
+/// Words of polynomials, multiplied carry-less.
+#[derive(Copy, Clone)]
+pub(super) struct Polynomial<W>(std::marker::PhantomData<W>);
+
+impl<W: Clmul> Form for Polynomial<W> {
+    type V = W;
+    type Seed = u64;
+    type One = W::Factor;
+    type Two = W::Factor;
+    type Four = W::Factor;
+    const POLYNOMIAL: bool = true;
+    const CLASSES: bool = false;
+
+    fn seed(twiddle: T64) -> u64 {
+        B64::from(twiddle).0
+    }
+
+    #[inline(always)]
+    fn one(token: W::Token, seed: u64) -> W::Factor {
+        W::prepare(token, seed)
+    }
+
+    #[inline(always)]
+    fn two(token: W::Token, seed: u64) -> W::Factor {
+        W::prepare(token, seed)
+    }
+
+    #[inline(always)]
+    fn four(token: W::Token, seed: u64) -> W::Factor {
+        W::prepare(token, seed)
+    }
+
+    #[inline(always)]
+    fn add_one(u: W, twiddle: &W::Factor, v: W) -> W {
+        u.xor(v.mul_by(*twiddle))
+    }
+
+    #[inline(always)]
+    fn add_two(u: W, twiddle: &W::Factor, v: W) -> W {
+        u.xor(v.mul_by(*twiddle))
+    }
+
+    #[inline(always)]
+    fn add_four(u: W, twiddle: &W::Factor, v: W) -> W {
+        u.xor(v.mul_by(*twiddle))
+    }
+
+    #[inline(always)]
+    fn to_tower(token: W::Token, x: W) -> W {
+        let mut words = [0; LEN_MAX];
+        x.to_slice(&mut words[..W::LEN]);
+        for word in &mut words[..W::LEN] {
+            *word = T64::from(B64(*word)).0;
+        }
+        W::from_slice(token, &words)
+    }
+
+    #[inline(always)]
+    fn to_polynomial(token: W::Token, x: W) -> W {
+        let mut words = [0; LEN_MAX];
+        x.to_slice(&mut words[..W::LEN]);
+        for word in &mut words[..W::LEN] {
+            *word = B64::from(T64(*word)).0;
+        }
+        W::from_slice(token, &words)
+    }
+}
+
+/// The most words of a vector.
+pub(super) const LEN_MAX: usize = 8;
 
 /// How many bytes the twiddles of a stage have.
 pub(super) trait Class<F: Form> {

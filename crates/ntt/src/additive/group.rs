@@ -1,5 +1,8 @@
 //! Several layers on a group of rows, in depth-first order, so that each level of the caches is used well.
-#![expect(unsafe_code, reason = "rows of one or two buffers, reached with strides")]
+#![expect(
+    unsafe_code,
+    reason = "rows of one or two buffers, reached with strides"
+)]
 
 use super::form::{Form, Token, Twiddles};
 use super::node::{AHEAD, Network, Node, PLAIN, STREAM, Slabs};
@@ -40,7 +43,12 @@ pub(super) struct Group<'a> {
 
 impl Group<'_> {
     /// A group that is transformed where it lies.
-    pub(super) fn in_place(radices: &[u32], words: usize, block: usize, rows: *mut u64) -> Group<'_> {
+    pub(super) fn in_place(
+        radices: &[u32],
+        words: usize,
+        block: usize,
+        rows: *mut u64,
+    ) -> Group<'_> {
         Group {
             words,
             radices,

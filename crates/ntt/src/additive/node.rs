@@ -1,14 +1,17 @@
 //! The butterflies of up to three layers, in one trip through registers.
-#![expect(unsafe_code, reason = "rows of one or two buffers, reached with strides")]
+#![expect(
+    unsafe_code,
+    reason = "rows of one or two buffers, reached with strides"
+)]
 
 use lanework_arch::memory::prefetch;
 use lanework_field::gf2::words::{Kernel, Words};
 
 use super::form::{Class, Form, Four, One, Token, Twiddles, Two};
 
-/// Which network.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Network {
+/// What the layers do to the values u and v of a pair, whose twiddle is t.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Network {
     /// u' = u + t v, v' = v + u'.
     Forward,
     /// v = v' + u', u = u' + t v; the layers in the opposite order.
@@ -64,8 +67,12 @@ impl Node {
         // SAFETY: the caller's promise is passed on.
         unsafe {
             match network {
-                Network::Forward => self.sized::<F, { Network::Forward as u8 }, MODE>(token, twiddles),
-                Network::Inverse => self.sized::<F, { Network::Inverse as u8 }, PLAIN>(token, twiddles),
+                Network::Forward => {
+                    self.sized::<F, { Network::Forward as u8 }, MODE>(token, twiddles)
+                }
+                Network::Inverse => {
+                    self.sized::<F, { Network::Inverse as u8 }, PLAIN>(token, twiddles)
+                }
                 Network::Transposed => {
                     self.sized::<F, { Network::Transposed as u8 }, PLAIN>(token, twiddles);
                 }
@@ -223,7 +230,14 @@ fn first<F: Form, C: Class<F>, const ZERO: bool, const NETWORK: u8, const R: usi
 
 /// The butterflies of one layer, of `N` blocks.
 #[inline(always)]
-fn layer<F: Form, C: Class<F>, const ZERO: bool, const NETWORK: u8, const N: usize, const R: usize>(
+fn layer<
+    F: Form,
+    C: Class<F>,
+    const ZERO: bool,
+    const NETWORK: u8,
+    const N: usize,
+    const R: usize,
+>(
     x: &mut [F::V; R],
     twiddles: &[C::Twiddle; N],
 ) {

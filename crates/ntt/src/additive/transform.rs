@@ -33,19 +33,34 @@ impl Transform {
     ///
     /// # Panics
     /// If there are no lanes.
-    pub fn new(log_rows: u32, lanes: usize, log_blocks: u32, choice: Choice) -> Result<Self, Error> {
+    pub fn new(
+        log_rows: u32,
+        lanes: usize,
+        log_blocks: u32,
+        choice: Choice,
+    ) -> Result<Self, Error> {
         assert!(lanes > 0, "at least one lane");
         let log_len = log_rows.saturating_add(log_blocks);
         if log_len > LOG_DOMAIN_MAX {
             return Err(Error::DomainTooLong { log_len });
         }
-        Ok(Self {
+        let kernels = table::kernels(choice, log_len);
+        Ok(Self::with_kernels(log_rows, lanes, log_blocks, kernels))
+    }
+
+    pub(super) fn with_kernels(
+        log_rows: u32,
+        lanes: usize,
+        log_blocks: u32,
+        kernels: Box<dyn Kernels>,
+    ) -> Self {
+        Self {
             log_rows,
             lanes,
             radices: radices(log_rows),
-            kernels: table::kernels(choice, log_len),
+            kernels,
             log_blocks,
-        })
+        }
     }
 
     /// The kernels in use.
@@ -101,7 +116,11 @@ impl Transform {
 
     fn run(&self, rows: &mut [u64], block: usize, network: Network) {
         assert_eq!(rows.len(), self.lanes << self.log_rows, "words of the rows");
-        assert!(block >> self.log_blocks == 0, "the block is below 2^{}", self.log_blocks);
+        assert!(
+            block >> self.log_blocks == 0,
+            "the block is below 2^{}",
+            self.log_blocks
+        );
         if self.radices.is_empty() {
             return;
         }

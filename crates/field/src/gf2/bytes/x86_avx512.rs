@@ -4,7 +4,7 @@
 use std::arch::x86_64::{
     __m512i, _mm512_alignr_epi64, _mm512_gf2p8affine_epi64_epi8, _mm512_gf2p8mul_epi8,
     _mm512_load_si512, _mm512_loadu_epi64, _mm512_mask_storeu_epi64, _mm512_maskz_loadu_epi64,
-    _mm512_permutexvar_epi8, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_set_epi64,
+    _mm512_permutexvar_epi8, _mm512_set_epi64, _mm512_set1_epi32, _mm512_set1_epi64,
     _mm512_shuffle_epi8, _mm512_shuffle_i64x2, _mm512_storeu_epi64, _mm512_stream_si512,
     _mm512_ternarylogic_epi64, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64, _mm512_xor_si512,
 };
