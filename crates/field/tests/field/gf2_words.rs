@@ -259,9 +259,32 @@ impl Generic for Parts {
     }
 }
 
+/// Stores past the caches write the whole vector.
+struct Streams;
+impl Generic for Streams {
+    type Output = ();
+    #[inline(always)]
+    fn run<W: Clmul>(self, token: W::Token) {
+        #[repr(align(64))]
+        struct Line([u64; 8]);
+
+        let source = [3, 1, 4, 1, 5, 9, 2, 6];
+        let mut line = Line([0; 8]);
+        for (source, target) in source.chunks(W::LEN).zip(line.0.chunks_mut(W::LEN)) {
+            // SAFETY: bounds and alignment: a line's part of the vector's size; no other thread sees it.
+            #[expect(unsafe_code, reason = "the trait's contract is about pointers")]
+            unsafe {
+                W::from_slice(token, source).stream(target.as_mut_ptr());
+            }
+        }
+        assert_eq!(line.0, source, "{}", W::NAME);
+    }
+}
+
 #[test]
 fn places() {
     for choice in choices() {
+        dispatch(choice, Streams);
         dispatch(choice, Shuffles);
         dispatch(choice, Parts);
     }

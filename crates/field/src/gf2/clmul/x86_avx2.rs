@@ -2,13 +2,14 @@
 #![expect(unsafe_code, reason = "vector intrinsics")]
 
 use std::arch::x86_64::{
-    __m256i, _mm_clmulepi64_si128, _mm_set_epi64x, _mm256_add_epi64, _mm256_blend_epi32,
-    _mm256_broadcastsi128_si256, _mm256_castsi256_si128, _mm256_clmulepi64_epi128,
-    _mm256_cmpgt_epi64, _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_maskload_epi64,
-    _mm256_maskstore_epi64, _mm256_permute2x128_si256, _mm256_permute4x64_epi64, _mm256_set_m128i,
-    _mm256_set1_epi64x, _mm256_setr_epi64x, _mm256_setzero_si256, _mm256_shuffle_epi8,
-    _mm256_slli_epi64, _mm256_srli_epi64, _mm256_storeu_si256, _mm256_stream_si256,
-    _mm256_unpackhi_epi64, _mm256_unpacklo_epi64, _mm256_xor_si256,
+    __m256i, _mm_clmulepi64_si128, _mm_set_epi64x, _mm_xor_si128, _mm256_add_epi64,
+    _mm256_blend_epi32, _mm256_broadcastsi128_si256, _mm256_castsi256_si128,
+    _mm256_clmulepi64_epi128, _mm256_cmpgt_epi64, _mm256_extracti128_si256, _mm256_loadu_si256,
+    _mm256_maskload_epi64, _mm256_maskstore_epi64, _mm256_permute2x128_si256,
+    _mm256_permute4x64_epi64, _mm256_set_m128i, _mm256_set1_epi64x, _mm256_setr_epi64x,
+    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi64, _mm256_srli_epi64,
+    _mm256_storeu_si256, _mm256_stream_si256, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
+    _mm256_xor_si256, _mm256_zextsi128_si256,
 };
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -33,6 +34,19 @@ pub trait Multiplier: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     /// # Safety
     /// A token of this type exists.
     unsafe fn clmul<const WHICH: i32>(x: __m256i, y: __m256i) -> __m256i;
+
+    /// The products of the words of `x` with a constant that is at even places of `factor`, and its quotient at odd
+    /// ones.
+    ///
+    /// # Safety
+    /// A token of this type exists.
+    unsafe fn mul_by(x: __m256i, factor: __m256i) -> __m256i;
+
+    /// `sum`, of which the halves are added up in the end, plus the products of the words.
+    ///
+    /// # Safety
+    /// A token of this type exists.
+    unsafe fn add_products(sum: __m256i, x: __m256i, y: __m256i) -> __m256i;
 }
 
 impl sealed::Sealed for Avx2Vpclmul {}
@@ -55,6 +69,31 @@ impl Multiplier for Avx2Vpclmul {
     unsafe fn clmul<const WHICH: i32>(x: __m256i, y: __m256i) -> __m256i {
         // SAFETY: feature: the token, which the caller says exists.
         unsafe { _mm256_clmulepi64_epi128::<WHICH>(x, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn mul_by(x: __m256i, factor: __m256i) -> __m256i {
+        // SAFETY: feature: the token, which the caller says exists.
+        unsafe {
+            let low = _mm256_unpacklo_epi64(
+                Self::clmul::<0x00>(x, factor),
+                Self::clmul::<0x01>(x, factor),
+            );
+            let z = _mm256_unpackhi_epi64(
+                Self::clmul::<0x10>(x, factor),
+                Self::clmul::<0x11>(x, factor),
+            );
+            fold(low, z)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn add_products(sum: __m256i, x: __m256i, y: __m256i) -> __m256i {
+        // SAFETY: feature: the token, which the caller says exists.
+        unsafe {
+            let sum = _mm256_xor_si256(sum, Self::clmul::<0x00>(x, y));
+            _mm256_xor_si256(sum, Self::clmul::<0x11>(x, y))
+        }
     }
 }
 
@@ -82,6 +121,37 @@ impl Multiplier for Avx2Pclmul {
                 _mm256_extracti128_si256::<1>(y),
             );
             _mm256_set_m128i(upper, lower)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn mul_by(x: __m256i, factor: __m256i) -> __m256i {
+        // Products are dear here, and the quotient takes as many again.
+        // SAFETY: feature: the token, which the caller says exists.
+        unsafe {
+            reduce(
+                Self::clmul::<0x00>(x, factor),
+                Self::clmul::<0x01>(x, factor),
+            )
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn add_products(sum: __m256i, x: __m256i, y: __m256i) -> __m256i {
+        // SAFETY: feature: the token, which the caller says exists.
+        unsafe {
+            let (x0, x1) = (_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x));
+            let (y0, y1) = (_mm256_castsi256_si128(y), _mm256_extracti128_si256::<1>(y));
+            let lower = _mm_xor_si128(
+                _mm_clmulepi64_si128::<0x00>(x0, y0),
+                _mm_clmulepi64_si128::<0x11>(x0, y0),
+            );
+            let upper = _mm_xor_si128(
+                _mm_clmulepi64_si128::<0x00>(x1, y1),
+                _mm_clmulepi64_si128::<0x11>(x1, y1),
+            );
+            let sum = _mm_xor_si128(_mm256_castsi256_si128(sum), lower);
+            _mm256_zextsi128_si256(_mm_xor_si128(sum, upper))
         }
     }
 }
@@ -147,6 +217,22 @@ fn fold(low: __m256i, z: __m256i) -> __m256i {
     unsafe {
         let y = _mm256_xor_si256(z, _mm256_add_epi64(z, z));
         _mm256_xor_si256(_mm256_xor_si256(low, y), _mm256_slli_epi64::<3>(y))
+    }
+}
+
+/// The elements of K for products of the words at even and of those at odd places.
+#[inline(always)]
+fn reduce(even: __m256i, odd: __m256i) -> __m256i {
+    // SAFETY: feature: `even` comes from a value.
+    unsafe {
+        let table = _mm256_broadcastsi128_si256(_mm_set_epi64x(
+            (SHIFTED_OUT >> 64) as i64,
+            SHIFTED_OUT as i64,
+        ));
+        let low = _mm256_unpacklo_epi64(even, odd);
+        let high = _mm256_unpackhi_epi64(even, odd);
+        let out = _mm256_shuffle_epi8(table, _mm256_srli_epi64::<60>(high));
+        fold(_mm256_xor_si256(low, out), high)
     }
 }
 
@@ -314,18 +400,7 @@ impl<T: Multiplier> Clmul for Avx2Words<T> {
 
     #[inline(always)]
     fn reduce(product: Product<Self>) -> Self {
-        let (even, odd) = (product.even.0, product.odd.0);
-        // SAFETY: feature: `product` holds values.
-        unsafe {
-            let table = _mm256_broadcastsi128_si256(_mm_set_epi64x(
-                (SHIFTED_OUT >> 64) as i64,
-                SHIFTED_OUT as i64,
-            ));
-            let low = _mm256_unpacklo_epi64(even, odd);
-            let high = _mm256_unpackhi_epi64(even, odd);
-            let out = _mm256_shuffle_epi8(table, _mm256_srli_epi64::<60>(high));
-            Self::new(fold(_mm256_xor_si256(low, out), high))
-        }
+        Self::new(reduce(product.even.0, product.odd.0))
     }
 
     #[inline(always)]
@@ -337,13 +412,8 @@ impl<T: Multiplier> Clmul for Avx2Words<T> {
 
     #[inline(always)]
     fn mul_by(self, factor: Self) -> Self {
-        let (x, c) = (self.0, factor.0);
         // SAFETY: feature: `self` exists.
-        unsafe {
-            let low = _mm256_unpacklo_epi64(T::clmul::<0x00>(x, c), T::clmul::<0x01>(x, c));
-            let z = _mm256_unpackhi_epi64(T::clmul::<0x10>(x, c), T::clmul::<0x11>(x, c));
-            Self::new(fold(low, z))
-        }
+        Self::new(unsafe { T::mul_by(self.0, factor.0) })
     }
 
     #[inline(always)]
@@ -354,8 +424,8 @@ impl<T: Multiplier> Clmul for Avx2Words<T> {
 
     #[inline(always)]
     fn add_products(sum: Self, left: Self, right: Self) -> Self {
-        let product = left.product(right);
-        sum.xor3(product.even, product.odd)
+        // SAFETY: feature: `sum` exists.
+        Self::new(unsafe { T::add_products(sum.0, left.0, right.0) })
     }
 
     #[inline(always)]
