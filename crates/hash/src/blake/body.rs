@@ -1,6 +1,8 @@
 //! The algorithm over a vector type: as many messages as it has lanes, word by word.
 #![expect(unsafe_code, reason = "the rows are a pointer")]
 
+use lanework_arch::memory::prefetch;
+
 use super::layout::{Layout, Part};
 use super::spec::{BLOCK_BYTES, IV, Mixing, QUARTERS};
 use super::table::{LANES_MAX, Rows};
@@ -49,6 +51,11 @@ pub(super) unsafe fn hash<M: Mixing, L: Lanes>(token: L::Token, layout: &Layout,
         let mut state: [L; 8] = std::array::from_fn(|i| L::splat(token, layout.start[i]));
         for (block, tail) in layout.tails[..layout.blocks].iter().enumerate() {
             let part = layout.part(block);
+            // The same block of the rows to come: so many rows at once are more than what the hardware
+            // follows by itself.
+            for i in L::LEN..2 * L::LEN {
+                prefetch::read_later(base.wrapping_add(i * rows.pitch + part.from));
+            }
             let words = if part.is_whole() {
                 // SAFETY: bounds: the part is within the rows, for which the caller vouches.
                 unsafe { L::load(token, base.wrapping_add(part.from), rows.pitch) }

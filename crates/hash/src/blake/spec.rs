@@ -62,7 +62,6 @@ macro_rules! schedule {
     (blake2s 9, $then:ident, $($args:tt)*) => { $then!($($args)* 10 2 8 4 7 6 1 5 15 11 9 14 3 12 13 0) };
 }
 #[cfg(target_arch = "x86_64")]
-#[allow(unused_imports, reason = "until the kernel in assembly")]
 pub(super) use schedule;
 
 macro_rules! row {

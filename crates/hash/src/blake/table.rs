@@ -40,6 +40,22 @@ pub(super) struct Rows {
     pub out: *mut ByteDigest,
 }
 
+impl Rows {
+    /// The `count` rows from row `first` on.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        allow(dead_code, reason = "for kernels that hash several batches at once")
+    )]
+    pub(super) fn part(&self, first: usize, count: usize) -> Self {
+        Self {
+            base: self.base.wrapping_add(first * self.pitch),
+            pitch: self.pitch,
+            count,
+            out: self.out.wrapping_add(first),
+        }
+    }
+}
+
 /// What an instruction set offers. Implementations hold the token that proves it.
 pub(super) trait Backend {
     fn name(&self) -> &'static str;
@@ -91,11 +107,11 @@ impl Kernel {
         Self::Portable(OneByOne)
     }
 
-    pub(super) fn name(&self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         self.backend().name()
     }
 
-    pub(super) fn lanes(&self) -> usize {
+    pub(super) fn lanes(self) -> usize {
         self.backend().lanes()
     }
 
@@ -113,7 +129,7 @@ impl Kernel {
 
     /// Writes the digest of the row at `i * pitch` to `out[i]`. Rows are not empty.
     pub(super) fn hash(
-        &self,
+        self,
         function: Function,
         layout: &Layout,
         messages: &[u8],
@@ -157,7 +173,7 @@ impl Kernel {
 
     /// Fewer messages than lanes.
     fn hash_few(
-        &self,
+        self,
         function: Function,
         layout: &Layout,
         messages: &[u8],
