@@ -1,6 +1,6 @@
 use thiserror::Error;
 
-/// Why a table of round constants is not usable.
+/// Why a table of round constants or a name is not usable.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,4 +17,10 @@ pub enum Error {
     /// There is no full round.
     #[error("round constants: no full round")]
     NoFullRound,
+    /// No hash function of bytes has this name.
+    #[error("unknown hash function: {name:?}\nhint: there are blake3 and blake2s")]
+    UnknownFunction {
+        /// The name as given.
+        name: String,
+    },
 }

@@ -1,7 +1,7 @@
 //! Poseidon2 over KoalaBear: one state with little latency, many states with much throughput, and
-//! the hash modes of Plonky3 and of gnark-crypto / lineth over it.
+//! the hash modes of Plonky3 and of gnark-crypto / lineth over it; BLAKE3 and BLAKE2s of many messages.
 //!
-//! Use it to hash the rows of column-major tables and to build Merkle levels. The kernels are
+//! Use it to hash the rows of tables and to build Merkle levels. The kernels are
 //! chosen at run time by a [`Choice`](lanework_arch::Choice); every one gives the same digests.
 //!
 //! | module or type | holds |
@@ -11,6 +11,7 @@
 //! | [`PaddingFreeSponge`], [`TruncatedPermutation`] | Plonky3's modes |
 //! | [`MerkleDamgard`] | gnark-crypto's and lineth's mode |
 //! | [`RowHasher`], [`Compression`] | what trees need of a mode |
+//! | [`blake`] | BLAKE3 and BLAKE2s of bytes |
 //!
 //! ```
 //! use lanework_arch::Choice;
@@ -33,6 +34,7 @@
     reason = "words are read as signed where products are"
 )]
 
+pub mod blake;
 mod digest;
 mod error;
 mod merkle_damgard;
@@ -41,7 +43,7 @@ mod poseidon2;
 mod sponge;
 mod truncated;
 
-pub use digest::{DIGEST_LEN, Digest};
+pub use digest::{BYTE_DIGEST_LEN, ByteDigest, DIGEST_LEN, Digest};
 pub use error::Error;
 pub use merkle_damgard::MerkleDamgard;
 pub use modes::{Cell, Compression, RowHasher};
