@@ -1,4 +1,5 @@
-//! Merkle trees over tables of mixed heights, in the two formats that KoalaBear provers use.
+//! Merkle trees over tables of mixed heights, in the two formats that KoalaBear provers use, and over
+//! digests of bytes.
 //!
 //! Use this crate to commit to columns that are already encoded; to commit to a trace, use
 //! `lanework-fri`, which encodes and then comes here.
@@ -7,8 +8,9 @@
 //! |---|---|
 //! | [`lineth`] | the multi-size tree of lineth's prover-ray: two children and an auxiliary digest |
 //! | [`mmcs`] | the binary `MerkleTreeMmcs` of Plonky3: mixed heights, caps |
+//! | [`bytes`] | binary trees of digests of bytes, with openings and their verifier |
 //!
-//! Both are one binary tree whose layers may take in digests of a smaller table, so they share one
+//! The first two are one binary tree whose layers may take in digests of a smaller table, so they share one
 //! [`Builder`]. It cuts the tree into subtrees that fit into the cache of a core. A task hashes the
 //! rows of its subtree straight into the storage of the tree, and goes on to compress its layers,
 //! those of smaller tables included, as long as they fill vectors; the few layers above are then
@@ -36,6 +38,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod bytes;
 mod error;
 mod layers;
 pub mod lineth;

@@ -1,6 +1,9 @@
 //! Trees against published digests, against Plonky3's own crates, and against their definition
 //! written out node by node; with every kernel, several thread counts and small caches.
 
+#[path = "trees/bytes.rs"]
+mod bytes;
+
 use std::num::NonZero;
 
 use lanework_arch::Choice;
