@@ -15,6 +15,7 @@ LAYERS = {
     "lanework-ntt": 3,
     "lanework-merkle": 4,
     "lanework-fri": 5,
+    "lanework-whir": 5,
     "lanework-nano": 5,
     "lanework-opencl": 5,
     "lanework": 6,

@@ -47,8 +47,8 @@ fn main() {
             let a = t.elapsed().as_secs_f64();
             let t = Instant::now();
             let first = std::sync::Mutex::new(0.0);
-            let parts = vec![(); code.len() / lanes / encoder.block_rows()];
-            encoder.encode_blocks(None, &mut code, 0..1 << log_inv_rate, parts, |(), _| { let mut f = first.lock().unwrap(); if *f == 0.0 { *f = t.elapsed().as_secs_f64() } });
+            let parts = vec![Some(()); code.len() / lanes / encoder.block_rows()];
+            encoder.encode_blocks(None, &mut code, 0..1 << log_inv_rate, parts, |(), _| { let mut f = first.lock().unwrap(); if *f == 0.0 { *f = t.elapsed().as_secs_f64() } }).unwrap();
             gather = gather.min(first.into_inner().unwrap() * 1e3);
             let b = t.elapsed().as_secs_f64();
             let t = Instant::now();

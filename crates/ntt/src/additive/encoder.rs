@@ -2,10 +2,11 @@
 #![expect(unsafe_code, reason = "hands rows of one buffer to workers")]
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use lanework_arch::Choice;
 use lanework_arch::cpu::Caches;
-use lanework_arch::memory::{Pages, Slab, stream};
+use lanework_arch::memory::{self, Pages, Slab, stream};
 use lanework_arch::threads::Threads;
 
 use super::body::{Columns, Map, Transform};
@@ -125,7 +126,7 @@ impl Encoder {
             (Representation::Tower, true) => Map::ToPolynomial,
             _ => Map::Same,
         };
-        let streams = self.streams(rows, width);
+        let streams = self.streams(rows.as_ptr(), rows.len(), width);
         /// Positions of a task.
         const SPAN: usize = 1 << 12;
         Threads::current().for_each(
@@ -148,46 +149,62 @@ impl Encoder {
         );
     }
 
-    fn streams(&self, target: &[u64], run: usize) -> bool {
-        size_of_val(target) > self.streaming_bytes
+    /// Whether runs of `run` words at `target` are whole lines, and `len` words too many to find them in a cache later.
+    fn streams(&self, target: *const u64, len: usize, run: usize) -> bool {
+        len * size_of::<u64>() > self.streaming_bytes
             && (run * size_of::<u64>()).is_multiple_of(stream::LINE_BYTES)
-            && (target.as_ptr() as usize).is_multiple_of(stream::LINE_BYTES)
+            && (target as usize).is_multiple_of(stream::LINE_BYTES)
     }
 
     /// Encodes the rows that lie at the front of `codeword`.
-    pub fn encode_in_place(&self, codeword: &mut [u64]) {
-        let parts = vec![(); codeword.len() / self.shape.lanes / self.block_rows()];
-        self.encode_blocks(
-            None,
-            codeword,
-            0..1 << self.shape.log_inv_rate,
-            parts,
-            |(), _| (),
-        );
+    ///
+    /// # Errors
+    /// If there is no memory for the workers.
+    ///
+    /// # Panics
+    /// If `codeword` is not as long as the shape says.
+    pub fn encode_in_place(&self, codeword: &mut [u64]) -> Result<(), memory::Error> {
+        self.encode_all(None, codeword)
     }
 
     /// Encodes `rows`.
-    pub fn encode(&self, rows: &[u64], codeword: &mut [u64]) {
-        let parts = vec![(); codeword.len() / self.shape.lanes / self.block_rows()];
-        self.encode_blocks(
-            Some(rows),
-            codeword,
-            0..1 << self.shape.log_inv_rate,
-            parts,
-            |(), _| (),
-        );
+    ///
+    /// # Errors
+    /// If there is no memory for the workers.
+    ///
+    /// # Panics
+    /// If `rows` or `codeword` is not as long as the shape says.
+    pub fn encode(&self, rows: &[u64], codeword: &mut [u64]) -> Result<(), memory::Error> {
+        self.encode_all(Some(rows), codeword)
     }
 
-    /// Encodes, and calls `each` with every finished block, in words of the tower, while it is in the cache.
-    /// Some of the parts of the codeword only, `replicas`.
+    fn encode_all(&self, rows: Option<&[u64]>, codeword: &mut [u64]) -> Result<(), memory::Error> {
+        let replicas = 0..1 << self.shape.log_inv_rate;
+        let blocks = replicas.len() * self.shape.rows() / self.block_rows();
+        self.encode_blocks(rows, codeword, replicas, vec![Some(()); blocks], |(), _| ())
+    }
+
+    /// Encodes some of the parts of the codeword, and calls `each` with finished blocks, in words of the tower, while
+    /// they are in the cache.
+    ///
+    /// The codeword has 2^`log_inv_rate` parts of as many rows as the message, and `codeword` is those of `replicas`.
+    /// The message is `rows`, or what lies at the front of `codeword`. `parts` are for the blocks of
+    /// [`Encoder::block_rows`] rows, in order; each is handed over with its block, once, from any thread. Blocks
+    /// without a part need not be computed, and what is then in their place is not specified.
+    ///
+    /// # Errors
+    /// If there is no memory for the workers.
+    ///
+    /// # Panics
+    /// If there are no such parts of the codeword, or lengths do not fit together.
     pub fn encode_blocks<P: Send>(
         &self,
         rows: Option<&[u64]>,
         codeword: &mut [u64],
         replicas: Range<usize>,
-        parts: Vec<P>,
+        parts: Vec<Option<P>>,
         each: impl Fn(P, &[u64]) + Sync,
-    ) {
+    ) -> Result<(), memory::Error> {
         let shape = self.shape;
         let message_len = shape.message_len();
         assert!(
@@ -207,38 +224,48 @@ impl Encoder {
         if let Some(rows) = rows {
             assert_eq!(rows.len(), message_len, "words of the message");
         }
-        if replicas.is_empty() {
-            return;
+        let wanted: Vec<bool> = parts.iter().map(Option::is_some).collect();
+        if !wanted.contains(&true) {
+            return Ok(());
         }
-        let source = rows.map_or(codeword.as_ptr(), <[u64]>::as_ptr);
-        let buffer = Buffer {
-            source,
-            target: codeword.as_mut_ptr(),
-        };
         if self.sweeps.gathered.is_empty() && rows.is_none() {
             // The first part is the message of the others.
             for replica in 1..replicas.len() {
                 codeword.copy_within(0..message_len, replica * message_len);
             }
         }
+        let source = rows.map_or(codeword.as_ptr(), <[u64]>::as_ptr);
+        let buffer = Buffer {
+            source,
+            target: codeword.as_mut_ptr(),
+            len: codeword.len(),
+        };
         let mut layer = 0;
         for pass in 0..self.sweeps.gathered.len() {
-            self.gather(&buffer, codeword, &replicas, layer, pass);
-            layer += self.sweeps.gathered[pass];
+            let layers = layer + self.sweeps.gathered[pass];
+            // Rows that the pass finishes are wanted where blocks under them are.
+            let under = shape.rows() / self.block_rows() >> layers;
+            let wanted: Vec<bool> = wanted
+                .chunks(under)
+                .map(|part| part.contains(&true))
+                .collect();
+            self.gather(&buffer, &replicas, layer, pass, &wanted)?;
+            layer = layers;
         }
         let from_message = rows.filter(|_| self.sweeps.gathered.is_empty());
         self.deep(from_message, codeword, &replicas, parts, each);
+        Ok(())
     }
 
     /// One gathered pass, which starts at layer `layer` of each part.
     fn gather(
         &self,
         buffer: &Buffer,
-        codeword: &mut [u64],
         replicas: &Range<usize>,
         layer: u32,
         pass: usize,
-    ) {
+        wanted: &[bool],
+    ) -> Result<(), memory::Error> {
         let Shape {
             log_rows, lanes, ..
         } = self.shape;
@@ -250,7 +277,7 @@ impl Encoder {
         let log_step = log_rows - layer - layers;
         let stride = lanes << log_step;
         let batches = (1 << log_step) / batch;
-        let streams = self.streams(codeword, words);
+        let streams = self.streams(buffer.target, buffer.len, words);
         let stores = if streams {
             Stores::Streamed
         } else {
@@ -260,8 +287,8 @@ impl Encoder {
         let block_words = message_len >> layer;
         // In the first pass all parts are made of the same rows, the first one last: the rows may be its own.
         let (spans, targets): (usize, Vec<Vec<(usize, usize)>>) = if layer == 0 {
-            let all = replicas.clone().zip((0..).map(|i| i * message_len));
-            (1, vec![all.rev_order()])
+            let all = (0..replicas.len()).map(|i| (replicas.start + i, i * message_len));
+            (1, vec![all.rev().collect()])
         } else {
             let blocks = replicas.len() << layer;
             let first = replicas.start << layer;
@@ -274,17 +301,30 @@ impl Encoder {
             .min(batches);
         let per_span = batches.div_ceil(together);
         let work_len = words << layers;
+        let failure = Mutex::new(Ok(()));
         Threads::current().for_each_init(
             0..spans * per_span,
             || Slab::<u64>::zeroed(work_len, Pages::Normal),
             |work, task| {
-                let work = work.as_mut().expect("memory of a worker");
+                let work = match work {
+                    Ok(work) => work.as_mut_ptr(),
+                    Err(error) => {
+                        *failure.lock().unwrap_or_else(PoisonError::into_inner) =
+                            Err(error.clone());
+                        return;
+                    }
+                };
                 let (span, task) = (task / per_span, task % per_span);
                 let targets = &targets[span];
                 stream::scope(|_| {
                     for index in task * together..((task + 1) * together).min(batches) {
                         let at = index * words;
                         for (i, &(block, offset)) in targets.iter().enumerate() {
+                            let results = offset / block_words << layers;
+                            let wanted = &wanted[results..results + (1 << layers)];
+                            if !wanted.contains(&true) {
+                                continue;
+                            }
                             let from = if layer == 0 {
                                 buffer.source
                             } else {
@@ -304,12 +344,13 @@ impl Encoder {
                                     base: buffer.target.wrapping_add(offset + at),
                                     stride,
                                 },
-                                work: work.as_mut_ptr(),
+                                work,
                                 ahead: last.then_some(Rows {
                                     base: source.base.wrapping_add(words),
                                     stride,
                                 }),
                                 stores,
+                                wanted: Some(wanted).filter(|wanted| wanted.contains(&false)),
                             };
                             // SAFETY: rows `at / lanes + i * step` of source and target are this task's alone; the
                             // worker's memory has room for the group; the scope ends with a fence.
@@ -319,6 +360,7 @@ impl Encoder {
                 });
             },
         );
+        failure.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The deep pass.
@@ -327,7 +369,7 @@ impl Encoder {
         message: Option<&[u64]>,
         codeword: &mut [u64],
         replicas: &Range<usize>,
-        parts: Vec<P>,
+        parts: Vec<Option<P>>,
         each: impl Fn(P, &[u64]) + Sync,
     ) {
         let Shape {
@@ -339,7 +381,7 @@ impl Encoder {
         let first = replicas.start << (log_rows - self.sweeps.deep);
         let together = (blocks / (Threads::current().count().get() * 4)).clamp(1, 16);
         let mut parts = parts.into_iter();
-        let tasks: Vec<(usize, Vec<P>, &mut [u64])> = codeword
+        let tasks: Vec<(usize, Vec<Option<P>>, &mut [u64])> = codeword
             .chunks_mut(together * block_words)
             .enumerate()
             .map(|(i, chunk)| {
@@ -350,6 +392,7 @@ impl Encoder {
         Threads::current().for_each(tasks, |(index, parts, chunk)| {
             let count = chunk.len() / block_words;
             for (i, part) in parts.into_iter().enumerate() {
+                let Some(part) = part else { continue };
                 let block = &mut chunk[i * block_words..(i + 1) * block_words];
                 if !radices.is_empty() {
                     let base = block.as_mut_ptr();
@@ -381,23 +424,12 @@ impl Encoder {
 struct Buffer {
     source: *const u64,
     target: *mut u64,
+    /// Words of the target.
+    len: usize,
 }
 
 // SAFETY: workers reach disjoint rows through it, see `Encoder::gather`.
 unsafe impl Sync for Buffer {}
-
-/// In the opposite order.
-trait RevOrder<T> {
-    fn rev_order(self) -> Vec<T>;
-}
-
-impl<T, I: Iterator<Item = T>> RevOrder<T> for I {
-    fn rev_order(self) -> Vec<T> {
-        let mut all: Vec<T> = self.collect();
-        all.reverse();
-        all
-    }
-}
 
 impl std::fmt::Debug for Encoder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

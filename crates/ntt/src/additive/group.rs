@@ -39,6 +39,8 @@ pub(super) struct Group<'a> {
     /// Rows that will be read next.
     pub(super) ahead: Option<Rows<*const u64>>,
     pub(super) stores: Stores,
+    /// Which rows of the target are wanted, if not all are; others may be left as they are.
+    pub(super) wanted: Option<&'a [bool]>,
 }
 
 impl Group<'_> {
@@ -64,6 +66,7 @@ impl Group<'_> {
             work: rows,
             ahead: None,
             stores: Stores::Cached,
+            wanted: None,
         }
     }
 
@@ -185,13 +188,15 @@ impl Group<'_> {
                 let log_radix = self.radices[depth];
                 let rows = 1 << self.log_rows(depth + 1);
                 for i in 0..1 << log_radix {
-                    self.descend::<F>(
-                        token,
-                        twiddles,
-                        depth + 1,
-                        first + i * rows,
-                        block << log_radix | i,
-                    );
+                    let first = first + i * rows;
+                    let part = first..first + rows;
+                    if self
+                        .wanted
+                        .is_none_or(|wanted| wanted[part].contains(&true))
+                    {
+                        let block = block << log_radix | i;
+                        self.descend::<F>(token, twiddles, depth + 1, first, block);
+                    }
                 }
             }
         }

@@ -372,11 +372,11 @@ fn check_encoder(
         buffer.fill(0x5555);
         for shift in [0, 1, 0] {
             let code = &mut buffer[shift..shift + shape.codeword_len()];
-            encoder.encode(&rows, code);
+            encoder.encode(&rows, code).unwrap();
             assert!(code == want, "{encoder:?} {threads} {shift}");
             code[len..].fill(0x3333);
             encoder.rows_of(lanes, representation, &mut code[..len]);
-            encoder.encode_in_place(code);
+            encoder.encode_in_place(code).unwrap();
             assert!(code == want, "in place {encoder:?} {threads} {shift}");
         }
         // Some parts only, and every block once, when it is finished.
@@ -386,24 +386,72 @@ fn check_encoder(
         let blocks = replicas.len() * shape.rows() / encoder.block_rows();
         let seen = Mutex::new(Vec::new());
         let start = replicas.start * len;
-        encoder.encode_blocks(
-            None,
-            &mut code,
-            replicas,
-            (0..blocks).collect(),
-            |block, rows| {
-                let first = start + block * encoder.block_rows() * shape.lanes;
-                assert!(
-                    rows == &want[first..first + rows.len()],
-                    "block {block} {encoder:?}"
-                );
-                seen.lock().unwrap().push(block);
-            },
-        );
+        encoder
+            .encode_blocks(
+                None,
+                &mut code,
+                replicas,
+                (0..blocks).map(Some).collect(),
+                |block, rows| {
+                    let first = start + block * encoder.block_rows() * shape.lanes;
+                    assert!(
+                        rows == &want[first..first + rows.len()],
+                        "block {block} {encoder:?}"
+                    );
+                    seen.lock().unwrap().push(block);
+                },
+            )
+            .unwrap();
         let mut seen = seen.into_inner().unwrap();
         seen.sort_unstable();
         assert!(seen.into_iter().eq(0..blocks));
     });
+}
+
+#[test]
+fn blocks_that_are_wanted_are_computed_whatever_the_others_are() {
+    let shape = Shape {
+        log_rows: 9,
+        log_inv_rate: 2,
+        lanes: 5,
+    };
+    let rows = random(shape.message_len(), 8);
+    let want = expected(shape, &rows, Representation::Tower);
+    for caches in caches() {
+        let encoder = Encoder::new(shape, Choice::best(), caches, 1).unwrap();
+        let per_part = shape.rows() / encoder.block_rows();
+        let all = 4 * per_part;
+        for wanted in [
+            vec![],
+            vec![0],
+            vec![all - 1],
+            vec![per_part],
+            vec![1 % all, all / 2, all / 2 + 1],
+        ] {
+            let mut parts = vec![None; all + 2];
+            for &block in &wanted {
+                parts[block] = Some(block);
+            }
+            parts.truncate(all);
+            let expected: Vec<usize> = parts.iter().copied().flatten().collect();
+            let mut code = vec![0x77; shape.codeword_len()];
+            code[..rows.len()].copy_from_slice(&rows);
+            let seen = Mutex::new(Vec::new());
+            encoder
+                .encode_blocks(None, &mut code, 0..4, parts, |block, words| {
+                    let first = block * words.len();
+                    assert!(
+                        words == &want[first..first + words.len()],
+                        "{block} {encoder:?}"
+                    );
+                    seen.lock().unwrap().push(block);
+                })
+                .unwrap();
+            let mut seen = seen.into_inner().unwrap();
+            seen.sort_unstable();
+            assert_eq!(seen, expected);
+        }
+    }
 }
 
 #[test]
@@ -421,7 +469,7 @@ fn large_codewords_have_the_published_digests() {
             let mut code = vec![0; shape.codeword_len()];
             let encoder = Encoder::new(shape, Choice::best(), Caches::detect(), 2).unwrap();
             encoder.rows_of(&lanes, Representation::Tower, &mut code[..message.len()]);
-            encoder.encode_in_place(&mut code);
+            encoder.encode_in_place(&mut code).unwrap();
             code
         } else {
             let rows: Vec<B64> = (0..message.len())
@@ -474,7 +522,7 @@ fn lanes_of_the_extension_are_three_lanes_each() {
             Representation::Polynomial,
             &mut code[..message.len()],
         );
-        encoder.encode_in_place(&mut code);
+        encoder.encode_in_place(&mut code).unwrap();
         assert_eq!(code, limbs("codeword_cantor_T"), "{encoder:?}");
     }
 }
