@@ -1,6 +1,7 @@
 //! Encoding of many interleaved lanes in few trips to memory.
 #![expect(unsafe_code, reason = "hands rows of one buffer to workers")]
 
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -10,7 +11,8 @@ use lanework_arch::memory::{self, Pages, Slab, stream};
 use lanework_arch::threads::Threads;
 
 use super::body::{Columns, Map, Transform};
-use super::group::{Group, Rows, Stores};
+use super::group::{Group, Rows};
+use super::node::{Ahead, Stores};
 use super::table;
 use crate::Error;
 use crate::plan::{Sweeps, radices};
@@ -277,8 +279,7 @@ impl Encoder {
         let log_step = log_rows - layer - layers;
         let stride = lanes << log_step;
         let batches = (1 << log_step) / batch;
-        let streams = self.streams(buffer.target, buffer.len, words);
-        let stores = if streams {
+        let stores = if self.streams(buffer.target, buffer.len, words) {
             Stores::Streamed
         } else {
             Stores::Cached
@@ -300,6 +301,7 @@ impl Encoder {
             .clamp(1, 64)
             .min(batches);
         let per_span = batches.div_ceil(together);
+        let rows = 1 << layers;
         let work_len = words << layers;
         let failure = Mutex::new(Ok(()));
         Threads::current().for_each_init(
@@ -321,7 +323,7 @@ impl Encoder {
                         let at = index * words;
                         for (i, &(block, offset)) in targets.iter().enumerate() {
                             let results = offset / block_words << layers;
-                            let wanted = &wanted[results..results + (1 << layers)];
+                            let wanted = &wanted[results..results + rows];
                             if !wanted.contains(&true) {
                                 continue;
                             }
@@ -334,7 +336,12 @@ impl Encoder {
                                 base: from.wrapping_add(at),
                                 stride,
                             };
-                            let last = i + 1 == targets.len();
+                            let ahead = if i + 1 == targets.len() && index + 1 < batches {
+                                let next = source.base.wrapping_add(words);
+                                Ahead::new(next, rows, words, stride)
+                            } else {
+                                Ahead::NONE
+                            };
                             let group = Group {
                                 words,
                                 radices: &radices,
@@ -345,10 +352,7 @@ impl Encoder {
                                     stride,
                                 },
                                 work,
-                                ahead: last.then_some(Rows {
-                                    base: source.base.wrapping_add(words),
-                                    stride,
-                                }),
+                                ahead: Some(&Cell::new(ahead)),
                                 stores,
                                 wanted: Some(wanted).filter(|wanted| wanted.contains(&false)),
                             };
@@ -390,7 +394,6 @@ impl Encoder {
             })
             .collect();
         Threads::current().for_each(tasks, |(index, parts, chunk)| {
-            let count = chunk.len() / block_words;
             for (i, part) in parts.into_iter().enumerate() {
                 let Some(part) = part else { continue };
                 let block = &mut chunk[i * block_words..(i + 1) * block_words];
@@ -400,12 +403,14 @@ impl Encoder {
                     if let Some(message) = message {
                         group.source.base = message.as_ptr();
                     }
-                    if i + 1 < count && message.is_none() {
-                        group.ahead = Some(Rows {
-                            base: base.wrapping_add(block_words).cast_const(),
-                            stride: lanes,
-                        });
-                    }
+                    let ahead = if index + i + 1 < blocks && message.is_none() {
+                        let next = base.wrapping_add(block_words).cast_const();
+                        Ahead::new(next, 1, block_words, 0)
+                    } else {
+                        Ahead::NONE
+                    };
+                    let ahead = Cell::new(ahead);
+                    group.ahead = Some(&ahead);
                     // SAFETY: the block is this task's alone, and a message is as long as a block.
                     unsafe { self.kernels.forward(&group) };
                 } else if let Some(message) = message {

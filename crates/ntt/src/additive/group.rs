@@ -4,23 +4,16 @@
     reason = "rows of one or two buffers, reached with strides"
 )]
 
+use std::cell::Cell;
+
 use super::form::{Form, Token, Twiddles};
-use super::node::{AHEAD, Network, Node, PLAIN, STREAM, Slabs};
+use super::node::{Ahead, Network, Node, Slabs, Stores};
 
 /// Rows at a constant distance, in words.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Rows<P> {
     pub(super) base: P,
     pub(super) stride: usize,
-}
-
-/// What a group leaves in which cache.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Stores {
-    /// Results stay in the caches.
-    Cached,
-    /// They bypass the caches.
-    Streamed,
 }
 
 /// A transform of the 2^l rows of a group: l is the sum of `radices`, and a row is `words` words.
@@ -36,8 +29,8 @@ pub(super) struct Group<'a> {
     /// Between the first node and the last, the rows lie here, one after the other. With one node it is not
     /// used.
     pub(super) work: *mut u64,
-    /// Rows that will be read next.
-    pub(super) ahead: Option<Rows<*const u64>>,
+    /// What will be read next.
+    pub(super) ahead: Option<&'a Cell<Ahead>>,
     pub(super) stores: Stores,
     /// Which rows of the target are wanted, if not all are; others may be left as they are.
     pub(super) wanted: Option<&'a [bool]>,
@@ -74,8 +67,9 @@ impl Group<'_> {
     ///
     /// # Safety
     /// The rows of the source can be read and those of the target and `work` written, by nobody else. `work` is
-    /// disjoint from both, or all three are the same rows. With [`Stores::Streamed`] the rows of the target
-    /// start on cache lines and are whole lines long, and a fence follows before others look at them.
+    /// disjoint from the source and, unless it is the same rows, from the target; or all three are the same. With
+    /// [`Stores::Streamed`] the rows of the target start on cache lines and are whole lines long, and a fence follows
+    /// before others look at them.
     pub(super) unsafe fn forward<F: Form>(&self, token: Token<F>, twiddles: &Twiddles<F>) {
         // SAFETY: the caller's promise is passed on.
         unsafe { self.descend::<F>(token, twiddles, 0, 0, self.block) }
@@ -100,7 +94,7 @@ impl Group<'_> {
     }
 
     /// The node at `depth` whose block starts at row `first`.
-    fn node(&self, depth: usize, first: usize, block: usize) -> Node {
+    fn node(&self, depth: usize, first: usize, block: usize) -> Node<'_> {
         let last = depth + 1 == self.radices.len();
         let log_radix = self.radices[depth];
         let slab_rows = 1 << (self.log_rows(depth) - log_radix);
@@ -117,26 +111,8 @@ impl Group<'_> {
         let slabs = |stride: usize| (slab_rows * stride, stride);
         let ((source_slab, source_row), (target_slab, target_row)) =
             (slabs(stride), slabs(target.stride));
-        // Without rows to come, lines are asked for that have just been read.
-        let ahead = self.ahead.map_or(
-            Slabs {
-                base: base.wrapping_add(first * stride),
-                slab: source_slab,
-                row: source_row,
-            },
-            |ahead| {
-                let (slab, row) = slabs(ahead.stride);
-                Slabs {
-                    base: ahead.base.wrapping_add(first * ahead.stride),
-                    slab,
-                    row,
-                }
-            },
-        );
         // Rows that follow each other are one long row.
-        let together = stride == self.words
-            && target.stride == self.words
-            && self.ahead.is_none_or(|ahead| ahead.stride == self.words);
+        let together = stride == self.words && target.stride == self.words;
         let (rows, run) = if together {
             (1, slab_rows * self.words)
         } else {
@@ -155,9 +131,11 @@ impl Group<'_> {
                 slab: target_slab,
                 row: target_row,
             },
-            ahead,
             rows,
             run,
+            ahead: self.ahead.map(|ahead| (ahead, self.radices.len())),
+            // Nodes before the last write to `work`, which is read again at once.
+            stores: if last { self.stores } else { Stores::Cached },
         }
     }
 
@@ -173,17 +151,9 @@ impl Group<'_> {
     ) {
         let node = self.node(depth, first, block);
         let last = depth + 1 == self.radices.len();
-        // SAFETY: the caller's rows; nodes before the last write to `work`, which is ordinary memory.
+        // SAFETY: the caller's rows.
         unsafe {
-            match (last, self.stores) {
-                (true, Stores::Streamed) => {
-                    node.run::<F, STREAM>(token, twiddles, Network::Forward);
-                }
-                (true, Stores::Cached) if self.ahead.is_some() => {
-                    node.run::<F, AHEAD>(token, twiddles, Network::Forward);
-                }
-                _ => node.run::<F, PLAIN>(token, twiddles, Network::Forward),
-            }
+            node.run::<F>(token, twiddles, Network::Forward);
             if !last {
                 let log_radix = self.radices[depth];
                 let rows = 1 << self.log_rows(depth + 1);
@@ -230,7 +200,7 @@ impl Group<'_> {
                 }
             }
             self.node(depth, first, block)
-                .run::<F, PLAIN>(token, twiddles, network);
+                .run::<F>(token, twiddles, network);
         }
     }
 }

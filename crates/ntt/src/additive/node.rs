@@ -4,6 +4,8 @@
     reason = "rows of one or two buffers, reached with strides"
 )]
 
+use std::cell::Cell;
+
 use lanework_arch::memory::prefetch;
 use lanework_field::gf2::words::{Kernel, Words};
 
@@ -30,35 +32,94 @@ pub(super) struct Slabs<P> {
     pub(super) row: usize,
 }
 
-/// What a node does beside its butterflies.
-pub(super) const PLAIN: u8 = 0;
-/// It asks for what will be read next.
-pub(super) const AHEAD: u8 = 1;
+/// A node does its butterflies only.
+const PLAIN: u8 = 0;
+/// It also asks for lines of [`Ahead`].
+const AHEAD: u8 = 1;
 /// The same, and results bypass the caches.
-pub(super) const STREAM: u8 = 2;
+const STREAM: u8 = 2;
+
+/// Rows at a constant distance that will be read soon. All nodes of a group ask for some of their lines at every step,
+/// so that memory is busy all the time.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Ahead {
+    at: *const u64,
+    row_end: *const u64,
+    /// Rows left.
+    rows: usize,
+    words: usize,
+    stride: usize,
+}
+
+impl Ahead {
+    /// No rows.
+    pub(super) const NONE: Self = Self {
+        at: std::ptr::null(),
+        row_end: std::ptr::null(),
+        rows: 0,
+        words: 0,
+        stride: 0,
+    };
+
+    /// `rows` rows of `words` words, `stride` words apart.
+    pub(super) fn new(base: *const u64, rows: usize, words: usize, stride: usize) -> Self {
+        Self {
+            at: base,
+            row_end: base.wrapping_add(words),
+            rows,
+            words,
+            stride,
+        }
+    }
+
+    /// Asks for the next line.
+    #[inline(always)]
+    fn step(&mut self) {
+        const LINE_WORDS: usize = 8;
+        if self.rows > 0 {
+            prefetch::read_later(self.at);
+            self.at = self.at.wrapping_add(LINE_WORDS);
+            if self.at >= self.row_end {
+                self.rows -= 1;
+                self.row_end = self.row_end.wrapping_add(self.stride);
+                self.at = self.row_end.wrapping_sub(self.words);
+            }
+        }
+    }
+}
+
+/// Where results go.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Stores {
+    /// They stay in the caches.
+    Cached,
+    /// They bypass the caches.
+    Streamed,
+}
 
 /// One node: 2^`log_radix` slabs of `rows` rows of `run` words.
 #[derive(Copy, Clone)]
-pub(super) struct Node {
+pub(super) struct Node<'a> {
     pub(super) log_radix: u32,
     /// The number of the block in the first of the layers.
     pub(super) block: usize,
     pub(super) source: Slabs<*const u64>,
     pub(super) target: Slabs<*mut u64>,
-    /// What will be read next, in rows of the same number and size. Any address will do.
-    pub(super) ahead: Slabs<*const u64>,
     pub(super) rows: usize,
     pub(super) run: usize,
+    /// What will be read next, and among how many nodes that each row goes through it is shared.
+    pub(super) ahead: Option<(&'a Cell<Ahead>, usize)>,
+    pub(super) stores: Stores,
 }
 
-impl Node {
+impl Node<'_> {
     /// Runs the node.
     ///
     /// # Safety
     /// All words of the source can be read, all of the target written, by nobody else. Source and target are
-    /// disjoint or the same. With `MODE` [`STREAM`] every run of the target starts on a cache line and is whole
+    /// disjoint or the same. With [`Stores::Streamed`] every run of the target starts on a cache line and is whole
     /// lines long, and a fence follows before others look at the target.
-    pub(super) unsafe fn run<F: Form, const MODE: u8>(
+    pub(super) unsafe fn run<F: Form>(
         &self,
         token: Token<F>,
         twiddles: &Twiddles<F>,
@@ -67,11 +128,17 @@ impl Node {
         // SAFETY: the caller's promise is passed on.
         unsafe {
             match network {
+                Network::Forward if self.stores == Stores::Streamed => {
+                    self.sized::<F, { Network::Forward as u8 }, STREAM>(token, twiddles);
+                }
+                Network::Forward if self.ahead.is_some() => {
+                    self.sized::<F, { Network::Forward as u8 }, AHEAD>(token, twiddles);
+                }
                 Network::Forward => {
-                    self.sized::<F, { Network::Forward as u8 }, MODE>(token, twiddles)
+                    self.sized::<F, { Network::Forward as u8 }, PLAIN>(token, twiddles);
                 }
                 Network::Inverse => {
-                    self.sized::<F, { Network::Inverse as u8 }, PLAIN>(token, twiddles)
+                    self.sized::<F, { Network::Inverse as u8 }, PLAIN>(token, twiddles);
                 }
                 Network::Transposed => {
                     self.sized::<F, { Network::Transposed as u8 }, PLAIN>(token, twiddles);
@@ -141,10 +208,14 @@ impl Node {
         stages: &S,
     ) {
         let len = F::V::LEN;
+        let (mut ahead, nodes) = match self.ahead {
+            Some((ahead, nodes)) if MODE != PLAIN => (ahead.get(), nodes),
+            _ => (Ahead::NONE, 1),
+        };
+        let lines = R.div_ceil(nodes);
         for row in 0..self.rows {
             let source = self.source.base.wrapping_add(row * self.source.row);
             let target = self.target.base.wrapping_add(row * self.target.row);
-            let ahead = self.ahead.base.wrapping_add(row * self.ahead.row);
             let whole = self.run / len * len;
             let mut x = [F::V::splat(token, 0); R];
             let mut at = 0;
@@ -155,8 +226,8 @@ impl Node {
                         x[k] = F::V::load(token, source.add(k * self.source.slab + at));
                     }
                     if MODE != PLAIN {
-                        for k in 0..R {
-                            prefetch::read_later(ahead.wrapping_add(k * self.ahead.slab + at));
+                        for _ in 0..lines {
+                            ahead.step();
                         }
                     }
                     stages.apply(&mut x);
@@ -184,6 +255,9 @@ impl Node {
                     }
                 }
             }
+        }
+        if let Some((cell, _)) = self.ahead {
+            cell.set(ahead);
         }
     }
 }
@@ -264,7 +338,7 @@ macro_rules! radix {
         struct $name<'a, F: Form, $($class,)+ const ZERO: bool, const NETWORK: u8, const MODE: u8> {
             token: Token<F>,
             twiddles: &'a Twiddles<F>,
-            node: &'a Node,
+            node: &'a Node<'a>,
             classes: std::marker::PhantomData<($($class,)+)>,
         }
 
