@@ -12,13 +12,14 @@ Examples:
   lanework commit trace.csv --rate 4 --format plonky3 --pad last
   lanework commit trace.bin --rows 65536 --columns 80 --memory consume --json
   lanework commit --synthetic lineth:1 --rows 4096 --columns 4096
+  lanework commit --scheme whir any.file
   lanework cpu
   lanework cpu --json
   lanework work bench
   lanework work serve --cpu-threads auto";
 
 const COMMIT_EXAMPLES: &str = "\
-INPUT is read by its extension:
+With --scheme whir, INPUT is any file of more than 128 KiB, up to 2 GiB. With --scheme fri it is read by its extension:
   .npy   one or two dimensions of integers of 8 to 64 bits, signed or not, or bool, in either byte
          order, C or Fortran order
   .csv   a line of column names, then a line of integers for each row
@@ -32,6 +33,7 @@ Examples:
   lanework commit trace.bin --rows 65536 --columns 80 --memory consume --json
   lanework commit --synthetic lineth:1 --rows 4096 --columns 4096
   lanework commit trace.npy --isa avx512,-ifma --threads 1
+  lanework commit --scheme whir witness.bin --rate 4 --hash blake2s --memory message
 
 Exit status: 0 done, 2 an error.";
 
@@ -44,7 +46,7 @@ Examples:
   lanework cpu --json          one object: cpu, threads, caches, isa, isas, kernels
   lanework cpu --isa portable  what would run with a lower choice";
 
-/// Commitments to tables of KoalaBear columns, at full speed on every CPU.
+/// Commitments to tables of KoalaBear columns and to files, at full speed on every CPU.
 #[derive(Debug, Parser)]
 #[command(name = "lanework", version, after_help = EXAMPLES, max_term_width = 100)]
 pub(crate) struct Arguments {
@@ -59,15 +61,16 @@ pub(crate) enum Command {
     Work(crate::work::args::Work),
 }
 
-/// Reed-Solomon encode the columns of a table, hash its rows and print the Merkle root.
+/// Reed-Solomon encode a table or a file, hash the rows and print the Merkle root.
 #[derive(Debug, Args)]
 #[command(after_help = COMMIT_EXAMPLES)]
 pub(crate) struct Commit {
-    /// The table: a .npy, .csv or .bin file
+    /// The table, a .npy, .csv or .bin file; with --scheme whir any file
     #[arg(required_unless_present = "synthetic", conflicts_with = "synthetic")]
     pub(crate) input: Option<PathBuf>,
 
-    /// A generated table instead, lineth:SEED or random:SEED, with --rows and --columns
+    /// A generated table instead, lineth:SEED or random:SEED, with --rows and --columns; with --scheme whir random:SEED,
+    /// of 64-bit words
     #[arg(
         long,
         value_name = "KIND:SEED",
@@ -101,15 +104,20 @@ pub(crate) struct Commit {
     #[arg(long, value_enum, default_value_t = Rate::Two)]
     pub(crate) rate: Rate,
 
-    /// The format of leaves and tree
-    #[arg(long, value_enum, default_value_t = Format::Lineth)]
-    pub(crate) format: Format,
+    /// The format of leaves and tree (fri) [default: lineth]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+
+    /// The hash of leaves and nodes (whir) [default: blake3]
+    #[arg(long, value_enum)]
+    pub(crate) hash: Option<Hash>,
 
     /// The width of the sponge that hashes rows in the plonky3 format [default: 24]
     #[arg(long, value_enum)]
     pub(crate) sponge: Option<Sponge>,
 
-    /// What stays in memory: all, or codewords and tree (columns are given back while encoding)
+    /// What stays in memory: all; codewords and tree, columns are given back while encoding (fri); the words and the
+    /// tree (whir)
     #[arg(long, value_enum, default_value_t = Memory::Keep)]
     pub(crate) memory: Memory,
 
@@ -161,7 +169,16 @@ pub(crate) struct Common {
 
 #[derive(Copy, Clone, Debug, ValueEnum)]
 pub(crate) enum Scheme {
+    /// Tables of KoalaBear columns, hashed with Poseidon2
     Fri,
+    /// Any file as 64-bit words over GF(2^64), hashed with BLAKE3 or BLAKE2s
+    Whir,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Hash {
+    Blake3,
+    Blake2s,
 }
 
 #[derive(Copy, Clone, Debug, ValueEnum)]
@@ -190,10 +207,11 @@ pub(crate) enum Sponge {
     Width24,
 }
 
-#[derive(Copy, Clone, Debug, ValueEnum)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Memory {
     Keep,
     Consume,
+    Message,
 }
 
 #[derive(Copy, Clone, Debug, ValueEnum)]

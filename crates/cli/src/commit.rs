@@ -1,6 +1,7 @@
 //! `lanework commit`: from a table to its root.
 
 mod progress;
+mod whir;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -56,6 +57,16 @@ enum ReportKind {
     Json,
 }
 
+impl ReportKind {
+    fn of(common: &args::Common) -> Self {
+        match (common.json, common.quiet) {
+            (true, _) => Self::Json,
+            (false, true) => Self::Root,
+            (false, false) => Self::Table,
+        }
+    }
+}
+
 /// Whether progress goes to standard error.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Visibility {
@@ -63,8 +74,36 @@ pub(crate) enum Visibility {
     Hidden,
 }
 
+impl Visibility {
+    fn of(common: &args::Common) -> Self {
+        if common.quiet {
+            Self::Hidden
+        } else {
+            Self::Shown
+        }
+    }
+}
+
+impl args::Rate {
+    fn log_inverse(self) -> u32 {
+        match self {
+            Self::Two => 1,
+            Self::Four => 2,
+            Self::Eight => 3,
+            Self::Sixteen => 4,
+        }
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(arguments: args::Commit) -> anyhow::Result<()> {
+    match arguments.scheme {
+        args::Scheme::Fri => run_fri(arguments),
+        args::Scheme::Whir => whir::run(arguments),
+    }
+}
+
+fn run_fri(arguments: args::Commit) -> anyhow::Result<()> {
     let request = Request::resolve(arguments)?;
     let start = Instant::now();
     let committer = Committer::new(request.params)?;
@@ -126,9 +165,15 @@ impl Request {
             format,
             sponge,
             memory,
-            scheme: args::Scheme::Fri,
+            hash,
             ..
         } = arguments;
+        if hash.is_some() {
+            bail!(
+                "--hash is for --scheme whir\nhint: --format chooses among the hashes of --scheme fri"
+            );
+        }
+        let format = format.unwrap_or(args::Format::Lineth);
         let sponge = match (format, sponge) {
             (args::Format::Lineth, Some(_)) => {
                 bail!("--sponge has no meaning in the lineth format\nhint: --format plonky3")
@@ -140,15 +185,15 @@ impl Request {
             args::Format::Lineth => Format::Lineth,
             args::Format::Plonky3 => Format::Plonky3 { sponge },
         };
-        let log_inv_rate = match rate {
-            args::Rate::Two => 1,
-            args::Rate::Four => 2,
-            args::Rate::Eight => 3,
-            args::Rate::Sixteen => 4,
-        };
+        let log_inv_rate = rate.log_inverse();
         let memory = match memory {
             args::Memory::Keep => MemoryMode::Keep,
             args::Memory::Consume => MemoryMode::Consume,
+            args::Memory::Message => {
+                bail!(
+                    "--memory message is for --scheme whir\nhint: --memory consume gives columns back"
+                )
+            }
         };
         let params = Params::builder(format)
             .log_inv_rate(log_inv_rate)
@@ -156,16 +201,7 @@ impl Request {
             .choice(common.choice()?)
             .threads(common.threads)
             .build()?;
-        let report = match (common.json, common.quiet) {
-            (true, _) => ReportKind::Json,
-            (false, true) => ReportKind::Root,
-            (false, false) => ReportKind::Table,
-        };
-        let visibility = if common.quiet {
-            Visibility::Hidden
-        } else {
-            Visibility::Shown
-        };
+        let (report, visibility) = (ReportKind::of(&common), Visibility::of(&common));
 
         let args::Commit {
             input,

@@ -11,6 +11,7 @@
 //! | module | use it to |
 //! |---|---|
 //! | [`fri`] | commit to tables: parameters in, root and prover data out |
+//! | [`whir`] | commit to stacks of 64-bit words: any file, columns, packed bits |
 //! | [`merkle`] | build the trees over columns that are already encoded |
 //! | [`ntt`] | transform and extend columns |
 //! | [`hash`] | run Poseidon2, one state or many, and the hash modes over it |
@@ -37,6 +38,21 @@
 //! // Codewords and their rows are in bit-reversed order; row 0 has the values at 3.
 //! assert!(data.codewords()[0].row(0).eq([401080261, 401080262].map(KoalaBear::new)));
 //! println!("encoded in {:?}, hashed in {:?}", report.encode, report.hash);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Commit to a file
+//!
+//! ```
+//! use lanework::whir::{self, Params, Stack};
+//!
+//! let bytes: Vec<u8> = (0..200_000_u32).map(|i| (i * i >> 8) as u8).collect();
+//! let (commitment, data, _report) = whir::commit(&Params::builder().build()?, Stack::from_bytes(&bytes)?)?;
+//!
+//! // Some rows of the code, with what proves them against the root.
+//! let positions = [17, 900];
+//! let rows = commitment.verify(&positions, &data.open(&positions)?)?.len();
+//! assert_eq!((commitment.shape().lanes, rows), (49, 2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -92,3 +108,4 @@ pub use lanework_hash as hash;
 pub use lanework_merkle as merkle;
 pub use lanework_nano as nano;
 pub use lanework_ntt as ntt;
+pub use lanework_whir as whir;

@@ -24,7 +24,8 @@ fn main() {
         log_inv_rate,
         lanes,
     };
-    let encoder = Encoder::new(shape, Choice::best(), caches, threads).unwrap();
+    let choice = std::env::var("ISA").map_or(Choice::best(), |t| t.parse().unwrap());
+    let encoder = Encoder::new(shape, choice, caches, threads).unwrap();
     println!("{encoder:?}");
     let mut code = Slab::<u64>::zeroed(shape.codeword_len(), Pages::Huge).unwrap();
     let mut message = Slab::<u64>::zeroed(shape.message_len(), Pages::Huge).unwrap();

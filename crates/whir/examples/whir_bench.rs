@@ -5,7 +5,7 @@
 use std::num::NonZero;
 use std::time::Instant;
 
-use lanework_whir::{Committer, Function, MemoryMode, Params, Stack};
+use lanework_whir::{Committer, Function, MemoryMode, Params, synthetic};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -23,14 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .function(function)
         .build()?;
     let committer = Committer::new(params)?;
-    let mut stack = Stack::zeroed(8 << 24)?;
-    let mut state = 1_u64;
-    for word in stack.words_mut() {
-        state = state
-            .wrapping_mul(0x5851_f42d_4c95_7f2d)
-            .wrapping_add(0x1405_7b7e_f767_814f);
-        *word = state ^ state >> 29;
-    }
+    let mut stack = synthetic::random(1, 1 << 24)?;
     let mut times = Vec::new();
     for sample in 0..samples {
         let start = Instant::now();
@@ -44,7 +37,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             times.push(time);
         }
         if sample + 1 == samples {
-            println!("encode and hash {:?}, tree {:?}", report.encode, report.hash);
+            println!(
+                "encode and hash {:?}, tree {:?}",
+                report.encode, report.hash
+            );
             let start = Instant::now();
             let positions: Vec<usize> = (0..236).map(|i| i * 2_221 % (1 << 19)).collect();
             let opening = data.open(&positions)?;
@@ -56,6 +52,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         stack = committer.recycle(data);
     }
     times.sort();
-    println!("warm median {:?}, least {:?}", times[times.len() / 2], times[0]);
+    println!(
+        "warm median {:?}, least {:?}",
+        times[times.len() / 2],
+        times[0]
+    );
     Ok(())
 }

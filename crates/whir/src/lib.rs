@@ -11,6 +11,7 @@
 //! | [`commit`], [`Committer`] | once, or again and again |
 //! | [`Commitment`], [`Shape`] | the root and what it is the root of |
 //! | [`ProverData`], [`Opening`] | rows of the code with what proves them |
+//! | [`synthetic`] | generated words |
 //!
 //! ```
 //! use lanework_whir::{Params, Stack};
@@ -40,6 +41,7 @@ mod error;
 mod params;
 mod shape;
 mod stack;
+pub mod synthetic;
 
 pub use commit::{Committer, Opening, ProverData, Report, commit};
 pub use error::{Error, OpeningError};

@@ -1,6 +1,9 @@
 //! The vector that is committed to, and where columns lie in it.
 
+use std::sync::{Mutex, PoisonError};
+
 use lanework_arch::memory::{Pages, Slab};
+use lanework_arch::threads::Threads;
 use lanework_ntt::additive::Representation;
 
 use crate::Error;
@@ -131,6 +134,35 @@ impl Stack {
             *word = u64::from_le_bytes(whole);
         }
         Ok(stack)
+    }
+
+    /// Fills the vector with the bytes that `read` gives: it is called with an offset and the bytes to write from
+    /// there on, for parts of the vector and from several threads, those that are current.
+    ///
+    /// # Errors
+    /// The first error of `read` that is noticed.
+    pub fn fill<E: Send>(
+        &mut self,
+        read: impl Fn(u64, &mut [u8]) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        const PART_BYTES: usize = 1 << 20;
+        let byte_len = self.byte_len as usize;
+        let bytes = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut self.cells)[..byte_len];
+        let failure = Mutex::new(Ok(()));
+        let lock = || failure.lock().unwrap_or_else(PoisonError::into_inner);
+        Threads::current().for_each(bytes.chunks_mut(PART_BYTES).enumerate(), |(index, part)| {
+            if lock().is_err() {
+                return;
+            }
+            if let Err(error) = read((index * PART_BYTES) as u64, part) {
+                *lock() = Err(error);
+            }
+        });
+        #[cfg(target_endian = "big")]
+        for word in self.cells.iter_mut() {
+            *word = word.swap_bytes();
+        }
+        failure.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Columns of words, placed as [`Layout`] says.

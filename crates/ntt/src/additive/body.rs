@@ -10,15 +10,13 @@ use super::form::{Form, LEN_MAX, Token, Twiddles};
 use super::group::Group;
 use super::node::Network;
 
-/// How words of a message become words of the transform, and those of the transform leaves.
+/// How words of a message become words of the transform.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Map {
     /// They stay as they are.
     Same,
     /// From the polynomial representation to the tower.
     ToTower,
-    /// From the tower to the polynomial representation.
-    ToPolynomial,
 }
 
 /// Lanes to be made rows: positions `first` to `first + count` of every lane.
@@ -34,9 +32,6 @@ pub(super) struct Columns<'a> {
 pub(super) trait Transform: Send + Sync {
     /// The name in reports.
     fn name(&self) -> &'static str;
-
-    /// Whether rows are words of the polynomial representation while they are transformed.
-    fn polynomial(&self) -> bool;
 
     /// Runs the forward network.
     ///
@@ -56,9 +51,6 @@ pub(super) trait Transform: Send + Sync {
     /// The rows can be written, by nobody else. If `stream`, they start on cache lines and are whole lines long,
     /// and a fence follows.
     unsafe fn rows_of(&self, columns: Columns<'_>, map: Map, stream: bool, target: *mut u64);
-
-    /// Maps words.
-    fn map(&self, words: &mut [u64], map: Map);
 }
 
 /// The kernels of one representation.
@@ -82,10 +74,6 @@ impl<F: Form> Body<F> {
 impl<F: Form> Transform for Body<F> {
     fn name(&self) -> &'static str {
         self.name
-    }
-
-    fn polynomial(&self) -> bool {
-        F::POLYNOMIAL
     }
 
     unsafe fn forward(&self, group: &Group<'_>) {
@@ -116,23 +104,7 @@ impl<F: Form> Transform for Body<F> {
                 }
             };
         }
-        go!(Same ToTower ToPolynomial);
-    }
-
-    fn map(&self, words: &mut [u64], map: Map) {
-        let token = self.token;
-        match map {
-            Map::Same => (),
-            Map::ToTower => {
-                F::V::run(token, MapWords::<F, { Map::ToTower as u8 }>(token, words));
-            }
-            Map::ToPolynomial => {
-                F::V::run(
-                    token,
-                    MapWords::<F, { Map::ToPolynomial as u8 }>(token, words),
-                );
-            }
-        }
+        go!(Same ToTower);
     }
 }
 
@@ -141,8 +113,6 @@ impl<F: Form> Transform for Body<F> {
 fn mapped<F: Form, const MAP: u8>(token: Token<F>, x: F::V) -> F::V {
     if MAP == Map::ToTower as u8 {
         F::to_tower(token, x)
-    } else if MAP == Map::ToPolynomial as u8 {
-        F::to_polynomial(token, x)
     } else {
         x
     }
@@ -211,25 +181,6 @@ impl<F: Form, const MAP: u8, const STREAM: bool> Kernel for RowsOf<'_, F, MAP, S
                     }
                     at += here;
                 }
-            }
-        }
-    }
-}
-
-struct MapWords<'a, F: Form, const MAP: u8>(Token<F>, &'a mut [u64]);
-
-impl<F: Form, const MAP: u8> Kernel for MapWords<'_, F, MAP> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Self(token, words) = self;
-        for chunk in words.chunks_mut(F::V::LEN) {
-            let (words, count) = (chunk.as_mut_ptr(), chunk.len());
-            // SAFETY: bounds: the chunk has `count` words, at most a vector.
-            unsafe {
-                mapped::<F, MAP>(token, F::V::load_part(token, words, count))
-                    .store_part(words, count)
             }
         }
     }

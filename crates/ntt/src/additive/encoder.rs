@@ -94,7 +94,7 @@ impl Encoder {
             sweeps,
             // Beyond this, nothing of a pass is in the caches when the next one comes.
             streaming_bytes: 8 * threads * caches.l2_bytes,
-            kernels: table::kernels(choice, log_len),
+            kernels: table::tower(choice, log_len),
         })
     }
 
@@ -123,10 +123,9 @@ impl Encoder {
             "words of a lane"
         );
         assert_eq!(rows.len(), self.shape.message_len(), "words of the rows");
-        let map = match (representation, self.kernels.polynomial()) {
-            (Representation::Polynomial, false) => Map::ToTower,
-            (Representation::Tower, true) => Map::ToPolynomial,
-            _ => Map::Same,
+        let map = match representation {
+            Representation::Polynomial => Map::ToTower,
+            Representation::Tower => Map::Same,
         };
         let streams = self.streams(rows.as_ptr(), rows.len(), width);
         /// Positions of a task.
@@ -415,9 +414,6 @@ impl Encoder {
                     unsafe { self.kernels.forward(&group) };
                 } else if let Some(message) = message {
                     block.copy_from_slice(message);
-                }
-                if self.kernels.polynomial() {
-                    self.kernels.map(block, Map::ToTower);
                 }
                 each(part, block);
             }

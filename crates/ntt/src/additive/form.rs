@@ -16,8 +16,6 @@ pub(super) trait Form: Copy + Send + Sync + 'static {
     type One: Copy;
     type Two: Copy;
     type Four: Copy;
-    /// Whether words are of the polynomial representation.
-    const POLYNOMIAL: bool;
     /// Whether products by twiddles of small subfields cost less.
     const CLASSES: bool;
 
@@ -29,10 +27,8 @@ pub(super) trait Form: Copy + Send + Sync + 'static {
     fn add_one(u: Self::V, twiddle: &Self::One, v: Self::V) -> Self::V;
     fn add_two(u: Self::V, twiddle: &Self::Two, v: Self::V) -> Self::V;
     fn add_four(u: Self::V, twiddle: &Self::Four, v: Self::V) -> Self::V;
-    /// The words of the tower for words of the polynomial representation.
+    /// Words of the tower for words of the polynomial representation.
     fn to_tower(token: Token<Self>, x: Self::V) -> Self::V;
-    /// The words of the polynomial representation for words of the tower.
-    fn to_polynomial(token: Token<Self>, x: Self::V) -> Self::V;
 }
 
 pub(super) type Token<F> = <<F as Form>::V as Words>::Token;
@@ -47,7 +43,6 @@ impl<V: TowerWords> Form for Tower<V> {
     type One = V::One;
     type Two = V::Two;
     type Four = V::Four;
-    const POLYNOMIAL: bool = false;
     const CLASSES: bool = true;
 
     fn seed(twiddle: T64) -> Pattern {
@@ -88,11 +83,6 @@ impl<V: TowerWords> Form for Tower<V> {
     fn to_tower(_: V::Token, x: V) -> V {
         x.polynomial_to_tower()
     }
-
-    #[inline(always)]
-    fn to_polynomial(_: V::Token, x: V) -> V {
-        x.tower_to_polynomial()
-    }
 }
 
 /// Words of polynomials, multiplied carry-less.
@@ -105,7 +95,6 @@ impl<W: Clmul> Form for Polynomial<W> {
     type One = W::Factor;
     type Two = W::Factor;
     type Four = W::Factor;
-    const POLYNOMIAL: bool = true;
     const CLASSES: bool = false;
 
     fn seed(twiddle: T64) -> u64 {
@@ -148,16 +137,6 @@ impl<W: Clmul> Form for Polynomial<W> {
         x.to_slice(&mut words[..W::LEN]);
         for word in &mut words[..W::LEN] {
             *word = T64::from(B64(*word)).0;
-        }
-        W::from_slice(token, &words)
-    }
-
-    #[inline(always)]
-    fn to_polynomial(token: W::Token, x: W) -> W {
-        let mut words = [0; LEN_MAX];
-        x.to_slice(&mut words[..W::LEN]);
-        for word in &mut words[..W::LEN] {
-            *word = B64::from(T64(*word)).0;
         }
         W::from_slice(token, &words)
     }

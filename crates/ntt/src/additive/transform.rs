@@ -3,7 +3,7 @@
 
 use lanework_arch::Choice;
 
-use super::body::{Map, Transform as Kernels};
+use super::body::Transform as Kernels;
 use super::encoder::{LOG_DOMAIN_MAX, Representation};
 use super::group::Group;
 use super::node::Network;
@@ -23,10 +23,13 @@ pub struct Transform {
     radices: Vec<u32>,
     kernels: Box<dyn Kernels>,
     log_blocks: u32,
+    representation: Representation,
 }
 
 impl Transform {
-    /// A transform of 2^`log_rows` rows of `lanes` words, for blocks below 2^`log_blocks`.
+    /// A transform of 2^`log_rows` rows of `lanes` words of a representation, for blocks below 2^`log_blocks`.
+    ///
+    /// Either representation gives the same elements. Words of the tower are faster.
     ///
     /// # Errors
     /// [`Error::DomainTooLong`] if `log_rows + log_blocks` is above 32.
@@ -37,6 +40,7 @@ impl Transform {
         log_rows: u32,
         lanes: usize,
         log_blocks: u32,
+        representation: Representation,
         choice: Choice,
     ) -> Result<Self, Error> {
         assert!(lanes > 0, "at least one lane");
@@ -44,50 +48,22 @@ impl Transform {
         if log_len > LOG_DOMAIN_MAX {
             return Err(Error::DomainTooLong { log_len });
         }
-        let kernels = table::kernels(choice, log_len);
-        Ok(Self::with_kernels(log_rows, lanes, log_blocks, kernels))
-    }
-
-    pub(super) fn with_kernels(
-        log_rows: u32,
-        lanes: usize,
-        log_blocks: u32,
-        kernels: Box<dyn Kernels>,
-    ) -> Self {
-        Self {
+        Ok(Self {
             log_rows,
             lanes,
             radices: radices(log_rows),
-            kernels,
+            kernels: match representation {
+                Representation::Tower => table::tower(choice, log_len),
+                Representation::Polynomial => table::polynomial(choice, log_len),
+            },
             log_blocks,
-        }
+            representation,
+        })
     }
 
     /// The kernels in use.
     pub fn kernel_name(&self) -> &'static str {
         self.kernels.name()
-    }
-
-    /// What the words of the rows are.
-    pub fn representation(&self) -> Representation {
-        if self.kernels.polynomial() {
-            Representation::Polynomial
-        } else {
-            Representation::Tower
-        }
-    }
-
-    /// Changes words from `from` to `to`.
-    pub fn convert(&self, words: &mut [u64], from: Representation, to: Representation) {
-        match (from, to) {
-            (Representation::Polynomial, Representation::Tower) => {
-                self.kernels.map(words, Map::ToTower);
-            }
-            (Representation::Tower, Representation::Polynomial) => {
-                self.kernels.map(words, Map::ToPolynomial);
-            }
-            _ => (),
-        }
     }
 
     /// From coefficients in the novel basis to values.
@@ -140,6 +116,7 @@ impl std::fmt::Debug for Transform {
         f.debug_struct("Transform")
             .field("log_rows", &self.log_rows)
             .field("lanes", &self.lanes)
+            .field("representation", &self.representation)
             .field("kernels", &self.kernel_name())
             .finish_non_exhaustive()
     }
