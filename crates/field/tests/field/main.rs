@@ -4,6 +4,7 @@
 mod conversions;
 mod extensions;
 mod gf2;
+mod gf2_bytes;
 mod gf2_rows;
 mod gf2_words;
 mod lanes;

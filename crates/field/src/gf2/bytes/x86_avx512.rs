@@ -2,63 +2,98 @@
 #![expect(unsafe_code, reason = "vector intrinsics")]
 
 use std::arch::x86_64::{
-    __m512i, _mm512_alignr_epi64, _mm512_gf2p8affine_epi64_epi8, _mm512_gf2p8mul_epi8,
-    _mm512_load_si512, _mm512_loadu_epi64, _mm512_mask_storeu_epi64, _mm512_maskz_loadu_epi64,
-    _mm512_permutexvar_epi8, _mm512_set_epi64, _mm512_set1_epi32, _mm512_set1_epi64,
-    _mm512_shuffle_epi8, _mm512_shuffle_i64x2, _mm512_storeu_epi64, _mm512_stream_si512,
+    __m512i, _mm_load_si128, _mm512_alignr_epi64, _mm512_and_si512, _mm512_broadcast_i32x4,
+    _mm512_gf2p8affine_epi64_epi8, _mm512_gf2p8mul_epi8, _mm512_load_si512, _mm512_loadu_epi64,
+    _mm512_mask_storeu_epi64, _mm512_maskz_loadu_epi64, _mm512_permutexvar_epi8, _mm512_set_epi64,
+    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_shuffle_epi8, _mm512_shuffle_i64x2,
+    _mm512_slli_epi16, _mm512_srli_epi16, _mm512_storeu_epi64, _mm512_stream_si512,
     _mm512_ternarylogic_epi64, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64, _mm512_xor_si512,
 };
+use std::marker::PhantomData;
 
-use lanework_arch::{Avx512Gfni, Isa};
+use lanework_arch::{Avx512, Avx512Gfni, Isa};
 
-use super::super::spec::{POLYNOMIAL_TO_TOWER, TOWER_TO_POLYNOMIAL};
 use super::super::words::{Kernel, Words, sealed};
-use super::{Pattern, TowerWords};
+use super::affine::{Matrices, TO_POLYNOMIAL, TO_TOWER};
+use super::{Bundle, Pattern, Shuffle, Table, TowerWords, WidePattern};
 
 const LEN: usize = 8;
 
-/// Eight words in one register.
+/// Eight words in one register, multiplied as the token `T` allows.
 ///
-/// Invariant: a value is only made from an [`Avx512Gfni`] token or from other values, so wherever one
-/// exists, so do the instructions.
+/// Invariant: a value is only made from a token or from other values, so wherever one exists, so do the
+/// instructions.
 #[derive(Copy, Clone, Debug)]
 #[repr(transparent)]
-pub struct Avx512Bytes(pub(crate) __m512i);
+pub struct Avx512Vector<T>(__m512i, PhantomData<T>);
 
-impl sealed::Sealed for Avx512Bytes {}
+/// With products of bytes.
+pub type Avx512Bytes = Avx512Vector<Avx512Gfni>;
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,gfni")]
-fn run<K: Kernel>(kernel: K) -> K::Output {
-    kernel.run()
+/// With lookups in tables.
+pub type Avx512Tables = Avx512Vector<Avx512>;
+
+impl<T> sealed::Sealed for Avx512Vector<T> {}
+impl sealed::Sealed for Avx512Gfni {}
+impl sealed::Sealed for Avx512 {}
+
+impl Bundle for Avx512Gfni {
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,gfni")]
+        fn entry<K: Kernel>(kernel: K) -> K::Output {
+            kernel.run()
+        }
+        // SAFETY: feature: the token.
+        unsafe { entry(kernel) }
+    }
 }
 
-impl Words for Avx512Bytes {
-    type Token = Avx512Gfni;
+impl Bundle for Avx512 {
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+        fn entry<K: Kernel>(kernel: K) -> K::Output {
+            kernel.run()
+        }
+        // SAFETY: feature: the token.
+        unsafe { entry(kernel) }
+    }
+}
+
+impl<T> Avx512Vector<T> {
+    #[inline(always)]
+    fn new(vector: __m512i) -> Self {
+        Self(vector, PhantomData)
+    }
+}
+
+impl<T: Bundle> Words for Avx512Vector<T> {
+    type Token = T;
     const LEN: usize = LEN;
     const ISA: Isa = Isa::Avx512;
 
-    #[inline]
-    fn run<K: Kernel>(_: Avx512Gfni, kernel: K) -> K::Output {
-        // SAFETY: feature: the token.
-        unsafe { run(kernel) }
+    #[inline(always)]
+    fn run<K: Kernel>(token: T, kernel: K) -> K::Output {
+        token.run(kernel)
     }
 
     #[inline(always)]
-    fn splat(_: Avx512Gfni, word: u64) -> Self {
+    fn splat(_: T, word: u64) -> Self {
         // SAFETY: feature: the token.
-        Self(unsafe { _mm512_set1_epi64(word as i64) })
+        Self::new(unsafe { _mm512_set1_epi64(word as i64) })
     }
 
     #[inline(always)]
-    unsafe fn load(_: Avx512Gfni, source: *const u64) -> Self {
+    unsafe fn load(_: T, source: *const u64) -> Self {
         // SAFETY: feature: the token. bounds: the caller's.
-        Self(unsafe { _mm512_loadu_epi64(source.cast()) })
+        Self::new(unsafe { _mm512_loadu_epi64(source.cast()) })
     }
 
     #[inline(always)]
-    unsafe fn load_part(_: Avx512Gfni, source: *const u64, count: usize) -> Self {
+    unsafe fn load_part(_: T, source: *const u64, count: usize) -> Self {
         // SAFETY: feature: the token. bounds: the caller's, as only these words are read.
-        Self(unsafe { _mm512_maskz_loadu_epi64(mask(count), source.cast()) })
+        Self::new(unsafe { _mm512_maskz_loadu_epi64(mask(count), source.cast()) })
     }
 
     #[inline(always)]
@@ -108,12 +143,12 @@ impl Words for Avx512Bytes {
     #[inline(always)]
     fn xor(self, other: Self) -> Self {
         // SAFETY: feature: a value exists.
-        Self(unsafe { _mm512_xor_si512(self.0, other.0) })
+        Self::new(unsafe { _mm512_xor_si512(self.0, other.0) })
     }
 
     #[inline(always)]
     fn xor3(self, b: Self, c: Self) -> Self {
-        Self(xor3(self.0, b.0, c.0))
+        Self::new(xor3(self.0, b.0, c.0))
     }
 }
 
@@ -160,6 +195,8 @@ impl TowerWords for Avx512Bytes {
     type One = __m512i;
     type Two = [__m512i; 2];
     type Four = [__m512i; 4];
+    type Eight = [__m512i; 8];
+    const NAME: &'static str = "avx512";
 
     #[inline(always)]
     fn one(_: Avx512Gfni, pattern: &Pattern) -> __m512i {
@@ -183,14 +220,14 @@ impl TowerWords for Avx512Bytes {
 
     #[inline(always)]
     fn add_one(self, constant: &__m512i, v: Self) -> Self {
-        self.xor(Self(mul(v.0, *constant)))
+        self.xor(Self::new(mul(v.0, *constant)))
     }
 
     #[inline(always)]
     fn add_two(self, constant: &[__m512i; 2], v: Self) -> Self {
         let straight = mul(v.0, constant[0]);
         let crossed = mul(exchange::<1>(v.0), constant[1]);
-        Self(xor3(self.0, straight, crossed))
+        Self::new(xor3(self.0, straight, crossed))
     }
 
     #[inline(always)]
@@ -202,48 +239,40 @@ impl TowerWords for Avx512Bytes {
             mul(exchange::<3>(v.0), constant[3]),
         ];
         let sum = xor3(self.0, products[0], products[1]);
-        Self(xor3(sum, products[2], products[3]))
+        Self::new(xor3(sum, products[2], products[3]))
+    }
+
+    #[inline(always)]
+    fn eight(_: Avx512Gfni, pattern: &WidePattern) -> [__m512i; 8] {
+        let mut words = [broadcast(0); 8];
+        for k in 0..8 {
+            // SAFETY: feature: the token.
+            words[k] = unsafe { _mm512_set1_epi64(pattern.0[k] as i64) };
+        }
+        words
+    }
+
+    #[inline(always)]
+    fn add_eight(self, constant: &[__m512i; 8], v: Self) -> Self {
+        let sum = self.add_four(&[constant[0], constant[1], constant[2], constant[3]], v);
+        let products = [
+            mul(exchange::<4>(v.0), constant[4]),
+            mul(exchange::<5>(v.0), constant[5]),
+            mul(exchange::<6>(v.0), constant[6]),
+            mul(exchange::<7>(v.0), constant[7]),
+        ];
+        let sum = xor3(sum.0, products[0], products[1]);
+        Self::new(xor3(sum, products[2], products[3]))
     }
 
     #[inline(always)]
     fn polynomial_to_tower(self) -> Self {
-        static MATRICES: Matrices = Matrices::new(&POLYNOMIAL_TO_TOWER);
-        Self(apply(&MATRICES, self.0))
+        Self::new(apply(&TO_TOWER, self.0))
     }
 
     #[inline(always)]
     fn tower_to_polynomial(self) -> Self {
-        static MATRICES: Matrices = Matrices::new(&TOWER_TO_POLYNOMIAL);
-        Self(apply(&MATRICES, self.0))
-    }
-}
-
-/// A linear map of 64 bits as 64 maps of bytes: word p of vector k maps input byte (p + k) mod 8 to output byte p.
-#[repr(C, align(64))]
-struct Matrices([[u64; 8]; 8]);
-
-impl Matrices {
-    const fn new(columns: &[u64; 64]) -> Self {
-        let mut matrices = [[0; 8]; 8];
-        let (mut k, mut p) = (0, 0);
-        while k < 8 {
-            let q = (p + k) % 8;
-            // `gf2p8affineqb` has the row of output bit i in byte 7 - i.
-            let (mut i, mut j) = (0, 0);
-            while i < 8 {
-                let entry = columns[8 * q + j] >> (8 * p + i) & 1;
-                matrices[k][p] |= entry << (8 * (7 - i) + j);
-                j += 1;
-                if j == 8 {
-                    (i, j) = (i + 1, 0);
-                }
-            }
-            p += 1;
-            if p == 8 {
-                (k, p) = (k + 1, 0);
-            }
-        }
-        Self(matrices)
+        Self::new(apply(&TO_POLYNOMIAL, self.0))
     }
 }
 
@@ -288,5 +317,63 @@ fn apply(matrices: &Matrices, x: __m512i) -> __m512i {
             map!(_mm512_alignr_epi64::<7>(x, x), 7),
         );
         _mm512_permutexvar_epi8(order, xor3(a, b, c))
+    }
+}
+
+impl Shuffle for Avx512Tables {
+    const NAME: &'static str = "avx512,-gfni";
+
+    #[inline(always)]
+    fn repeat(self, table: &Table) -> Self {
+        // SAFETY: feature: a value exists. bounds and alignment: those of a table.
+        Self::new(unsafe { _mm512_broadcast_i32x4(_mm_load_si128(table.0.as_ptr().cast())) })
+    }
+
+    #[inline(always)]
+    fn lookup(self, index: Self) -> Self {
+        // SAFETY: feature: a value exists.
+        Self::new(unsafe { _mm512_shuffle_epi8(self.0, index.0) })
+    }
+
+    #[inline(always)]
+    fn and(self, mask: Self) -> Self {
+        // SAFETY: feature: a value exists.
+        Self::new(unsafe { _mm512_and_si512(self.0, mask.0) })
+    }
+
+    #[inline(always)]
+    fn and_xor(self, mask: Self, other: Self) -> Self {
+        // SAFETY: feature: a value exists.
+        Self::new(unsafe { _mm512_ternarylogic_epi64::<0x6a>(self.0, mask.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn down<const BITS: i32>(self) -> Self {
+        // SAFETY: feature: a value exists.
+        Self::new(unsafe {
+            match BITS {
+                2 => _mm512_srli_epi16::<2>(self.0),
+                4 => _mm512_srli_epi16::<4>(self.0),
+                _ => _mm512_srli_epi16::<6>(self.0),
+            }
+        })
+    }
+
+    #[inline(always)]
+    fn replaced(self, words: &[u64; 8]) -> Self {
+        // SAFETY: feature: a value exists. bounds: eight words.
+        Self::new(unsafe { _mm512_loadu_epi64(words.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn byte_up(self) -> Self {
+        // SAFETY: feature: a value exists.
+        Self::new(unsafe { _mm512_slli_epi16::<8>(self.0) })
+    }
+
+    #[inline(always)]
+    fn byte_down(self) -> Self {
+        // SAFETY: feature: a value exists.
+        Self::new(unsafe { _mm512_srli_epi16::<8>(self.0) })
     }
 }
