@@ -90,9 +90,12 @@ impl<C: Class> Generic for Scale<'_, C> {
         } = self;
         let constant = C::prepare::<W>(token, constant);
         let zero = W::splat(token, 0);
-        for chunk in words.chunks_mut(W::LEN) {
+        let mut chunks = words.chunks_exact_mut(W::LEN);
+        for chunk in &mut chunks {
             C::add(zero, &constant, W::from_slice(token, chunk)).to_slice(chunk);
         }
+        let rest = chunks.into_remainder();
+        C::add(zero, &constant, W::from_slice(token, rest)).to_slice(rest);
     }
 }
 
@@ -115,10 +118,14 @@ impl<C: Class> Generic for AddScaled<'_, C> {
             words,
         } = self;
         let constant = C::prepare::<W>(token, constant);
-        for (x, chunk) in x.chunks(W::LEN).zip(words.chunks_mut(W::LEN)) {
+        let (mut xs, mut chunks) = (x.chunks_exact(W::LEN), words.chunks_exact_mut(W::LEN));
+        for (x, chunk) in (&mut xs).zip(&mut chunks) {
             let sum = W::from_slice(token, chunk);
             C::add(sum, &constant, W::from_slice(token, x)).to_slice(chunk);
         }
+        let (x, rest) = (xs.remainder(), chunks.into_remainder());
+        let sum = W::from_slice(token, rest);
+        C::add(sum, &constant, W::from_slice(token, x)).to_slice(rest);
     }
 }
 
@@ -129,9 +136,12 @@ impl Generic for ToTower<'_> {
 
     #[inline(always)]
     fn run<W: TowerWords>(self, token: W::Token) {
-        for (x, out) in self.0.chunks(W::LEN).zip(self.1.chunks_mut(W::LEN)) {
+        let (mut xs, mut outs) = (self.0.chunks_exact(W::LEN), self.1.chunks_exact_mut(W::LEN));
+        for (x, out) in (&mut xs).zip(&mut outs) {
             W::from_slice(token, x).polynomial_to_tower().to_slice(out);
         }
+        let (x, rest) = (xs.remainder(), outs.into_remainder());
+        W::from_slice(token, x).polynomial_to_tower().to_slice(rest);
     }
 }
 
@@ -142,9 +152,12 @@ impl Generic for ToPolynomial<'_> {
 
     #[inline(always)]
     fn run<W: TowerWords>(self, token: W::Token) {
-        for (x, out) in self.0.chunks(W::LEN).zip(self.1.chunks_mut(W::LEN)) {
+        let (mut xs, mut outs) = (self.0.chunks_exact(W::LEN), self.1.chunks_exact_mut(W::LEN));
+        for (x, out) in (&mut xs).zip(&mut outs) {
             W::from_slice(token, x).tower_to_polynomial().to_slice(out);
         }
+        let (x, rest) = (xs.remainder(), outs.into_remainder());
+        W::from_slice(token, x).tower_to_polynomial().to_slice(rest);
     }
 }
 

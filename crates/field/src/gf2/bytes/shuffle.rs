@@ -5,6 +5,8 @@
 //! put where they belong. For GF(2^32) every place of four has another constant: there a part is two bits and the
 //! number of the place.
 
+use std::hint::black_box;
+
 use super::super::spec::C1;
 use super::super::tower::mul8;
 use super::super::words::Words;
@@ -111,7 +113,7 @@ static LOWER_HALF: Table = filled([0x0f; 4]);
 static LOWER_QUARTER: Table = filled([0x03; 4]);
 static PLACES: Table = filled([0, 4, 8, 12]);
 static ODD: Table = filled([0, 0xff, 0, 0xff]);
-static EXCHANGES: [Table; 4] = [exchange(0), exchange(1), exchange(2), exchange(3)];
+static EXCHANGES: [Table; 3] = [exchange(1), exchange(2), exchange(3)];
 static LOWER_UP: Table = half(0, 1);
 static UPPER_UP: Table = half(1, 1);
 static UPPER_DOWN: Table = half(1, 0);
@@ -144,6 +146,14 @@ fn by_places<V: Shuffle>(tables: &[Table; 4], index: &[V; 4]) -> V {
     first.xor3(second, third).xor(look_up(&tables[3], index[3]))
 }
 
+/// A constant of GF(2^32): the tables of every `C_k`.
+#[derive(Copy, Clone, Debug)]
+pub struct Places {
+    tables: [[Table; 4]; 4],
+    /// [`EXCHANGES`]. The compiler does not know: it would have the terms of a sum change places one by one.
+    exchanges: &'static [Table; 3],
+}
+
 /// The tables of `C_k`, at the places that the bytes are at before the exchange.
 #[inline(always)]
 fn places(pattern: &Pattern, k: usize) -> [Table; 4] {
@@ -157,12 +167,18 @@ fn places(pattern: &Pattern, k: usize) -> [Table; 4] {
     tables
 }
 
+/// A word of several that go through tables. Gathering for all of them at once pays for eight.
+#[inline(always)]
+fn alone<V: Words>(word: u64) -> u64 {
+    if V::LEN < 8 { black_box(word) } else { word }
+}
+
 impl<V: Shuffle> TowerWords for V {
     const NAME: &'static str = V::NAME;
     type One = [Table; 2];
     type Two = [[Table; 2]; 3];
-    type Four = [[Table; 4]; 4];
-    type Eight = [[[Table; 4]; 4]; 3];
+    type Four = Places;
+    type Eight = [Places; 3];
 
     #[inline(always)]
     fn one(_: V::Token, pattern: &Pattern) -> [Table; 2] {
@@ -177,17 +193,20 @@ impl<V: Shuffle> TowerWords for V {
     }
 
     #[inline(always)]
-    fn four(_: V::Token, pattern: &Pattern) -> [[Table; 4]; 4] {
-        [
-            places(pattern, 0),
-            places(pattern, 1),
-            places(pattern, 2),
-            places(pattern, 3),
-        ]
+    fn four(_: V::Token, pattern: &Pattern) -> Places {
+        Places {
+            tables: [
+                places(pattern, 0),
+                places(pattern, 1),
+                places(pattern, 2),
+                places(pattern, 3),
+            ],
+            exchanges: black_box(&EXCHANGES),
+        }
     }
 
     #[inline(always)]
-    fn eight(token: V::Token, pattern: &WidePattern) -> [[[Table; 4]; 4]; 3] {
+    fn eight(token: V::Token, pattern: &WidePattern) -> [Places; 3] {
         let [a, b, c] = pattern.parts();
         [
             Self::four(token, &a),
@@ -215,7 +234,7 @@ impl<V: Shuffle> TowerWords for V {
     }
 
     #[inline(always)]
-    fn add_four(self, constant: &[[Table; 4]; 4], v: Self) -> Self {
+    fn add_four(self, constant: &Places, v: Self) -> Self {
         let (mask, places) = (v.repeat(&LOWER_QUARTER), v.repeat(&PLACES));
         let index = [
             v.and_xor(mask, places),
@@ -225,22 +244,31 @@ impl<V: Shuffle> TowerWords for V {
         ];
         let sum = self
             .xor3(
-                look_up(&constant[0][0], index[0]),
-                look_up(&constant[0][1], index[1]),
+                look_up(&constant.tables[0][0], index[0]),
+                look_up(&constant.tables[0][1], index[1]),
             )
             .xor3(
-                look_up(&constant[0][2], index[2]),
-                look_up(&constant[0][3], index[3]),
+                look_up(&constant.tables[0][2], index[2]),
+                look_up(&constant.tables[0][3], index[3]),
             );
-        let first = reorder(by_places(&constant[1], &index), &EXCHANGES[1]);
-        let second = reorder(by_places(&constant[2], &index), &EXCHANGES[2]);
-        let third = reorder(by_places(&constant[3], &index), &EXCHANGES[3]);
+        let first = reorder(
+            by_places(&constant.tables[1], &index),
+            &constant.exchanges[0],
+        );
+        let second = reorder(
+            by_places(&constant.tables[2], &index),
+            &constant.exchanges[1],
+        );
+        let third = reorder(
+            by_places(&constant.tables[3], &index),
+            &constant.exchanges[2],
+        );
         sum.xor3(first, second).xor(third)
     }
 
     // (a + b Z)(u + v Z) is a (u + v Z), b (u + v) at Z, and c3 b v at 1.
     #[inline(always)]
-    fn add_eight(self, constant: &[[[Table; 4]; 4]; 3], v: Self) -> Self {
+    fn add_eight(self, constant: &[Places; 3], v: Self) -> Self {
         let both = reorder(v, &LOWER_UP).xor(reorder(v, &UPPER_UP));
         let [a, b, c] = constant;
         self.add_four(a, v)
@@ -253,7 +281,7 @@ impl<V: Shuffle> TowerWords for V {
         let mut words = [0; 8];
         self.to_slice(&mut words);
         for word in &mut words[..V::LEN] {
-            *word = T64::from(B64(*word)).0;
+            *word = T64::from(B64(alone::<V>(*word))).0;
         }
         self.replaced(&words)
     }
@@ -263,7 +291,7 @@ impl<V: Shuffle> TowerWords for V {
         let mut words = [0; 8];
         self.to_slice(&mut words);
         for word in &mut words[..V::LEN] {
-            *word = B64::from(T64(*word)).0;
+            *word = B64::from(T64(alone::<V>(*word))).0;
         }
         self.replaced(&words)
     }

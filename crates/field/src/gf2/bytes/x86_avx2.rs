@@ -374,8 +374,9 @@ impl Shuffle for Avx2Tables {
 
     #[inline(always)]
     fn replaced(self, words: &[u64; 8]) -> Self {
-        // SAFETY: feature: a value exists. bounds: eight words, of which four are read.
-        Self::new(unsafe { _mm256_loadu_si256(words.as_ptr().cast()) })
+        let [a, b, c, d] = [words[0], words[1], words[2], words[3]];
+        // SAFETY: feature: a value exists.
+        Self::new(unsafe { _mm256_setr_epi64x(a as i64, b as i64, c as i64, d as i64) })
     }
 
     #[inline(always)]

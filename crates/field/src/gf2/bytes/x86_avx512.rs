@@ -5,9 +5,10 @@ use std::arch::x86_64::{
     __m512i, _mm_load_si128, _mm512_alignr_epi64, _mm512_and_si512, _mm512_broadcast_i32x4,
     _mm512_gf2p8affine_epi64_epi8, _mm512_gf2p8mul_epi8, _mm512_load_si512, _mm512_loadu_epi64,
     _mm512_mask_storeu_epi64, _mm512_maskz_loadu_epi64, _mm512_permutexvar_epi8, _mm512_set_epi64,
-    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_shuffle_epi8, _mm512_shuffle_i64x2,
-    _mm512_slli_epi16, _mm512_srli_epi16, _mm512_storeu_epi64, _mm512_stream_si512,
-    _mm512_ternarylogic_epi64, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64, _mm512_xor_si512,
+    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setr_epi64, _mm512_shuffle_epi8,
+    _mm512_shuffle_i64x2, _mm512_slli_epi16, _mm512_srli_epi16, _mm512_storeu_epi64,
+    _mm512_stream_si512, _mm512_ternarylogic_epi64, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
+    _mm512_xor_si512,
 };
 use std::marker::PhantomData;
 
@@ -361,8 +362,13 @@ impl Shuffle for Avx512Tables {
 
     #[inline(always)]
     fn replaced(self, words: &[u64; 8]) -> Self {
-        // SAFETY: feature: a value exists. bounds: eight words.
-        Self::new(unsafe { _mm512_loadu_epi64(words.as_ptr().cast()) })
+        let [a, b, c, d, e, f, g, h] = *words;
+        // SAFETY: feature: a value exists.
+        Self::new(unsafe {
+            _mm512_setr_epi64(
+                a as i64, b as i64, c as i64, d as i64, e as i64, f as i64, g as i64, h as i64,
+            )
+        })
     }
 
     #[inline(always)]
