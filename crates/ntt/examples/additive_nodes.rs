@@ -5,10 +5,17 @@ use std::time::Instant;
 fn main() {
     let names: Vec<String> = std::env::args().skip(1).collect();
     let choices: Vec<Choice> = if names.is_empty() {
-        ["avx512", "avx2", "avx512,-gfni", "avx2,-gfni", "portable", "neon"]
-            .iter()
-            .filter_map(|name| name.parse().ok())
-            .collect()
+        [
+            "avx512",
+            "avx2",
+            "avx512,-gfni",
+            "avx2,-gfni",
+            "portable",
+            "neon",
+        ]
+        .iter()
+        .filter_map(|name| name.parse().ok())
+        .collect()
     } else {
         names.iter().map(|name| name.parse().unwrap()).collect()
     };
