@@ -21,7 +21,7 @@ fn measure(kernel: &str, name: &str, mut run: impl FnMut()) {
         }
         best = best.min(start.elapsed().as_secs_f64());
     }
-    let nanoseconds = best * 1e9 / (8 * LEN) as f64;
+    let nanoseconds = best * 1e9 / f64::from(8 * LEN as u32);
     println!("{kernel:17} {name:16} {nanoseconds:8.4}");
 }
 

@@ -6,6 +6,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`koala`] | KoalaBear: [`KoalaBear`], [`koala::Ext4`], [`koala::Ext6`], conversions of slices |
+//! | [`gf2`] | fields of characteristic 2: GF(2^64) as polynomials and as a tower, GF(2^192), many words at once |
 //! | [`koala::lanes`] | vectors of elements for AVX-512, AVX2, NEON and plain CPUs |
 //!
 //! ```

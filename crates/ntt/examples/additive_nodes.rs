@@ -20,8 +20,12 @@ fn main() {
         names.iter().map(|name| name.parse().unwrap()).collect()
     };
     for choice in choices {
-        for log in [3_u32] {
-            for (name, lanes) in [("long", 512 * 56 >> log), ("row", 56)] {
+        for log in [3_u32, 2, 1] {
+            for (name, lanes) in [
+                ("long", (512 * 56) >> log),
+                ("row", 56),
+                ("L1", 4096 >> log),
+            ] {
                 for (class, block) in [("zero", 0), ("one", 9), ("two", 300), ("four", 70000)] {
                     let t = Transform::new(log, lanes, 20, Representation::Tower, choice).unwrap();
                     let mut rows = lanework_arch::memory::Slab::<u64>::zeroed(
@@ -33,7 +37,7 @@ fn main() {
                         *r = (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                     }
                     let mut best = f64::MAX;
-                    for _ in 0..60 {
+                    for _ in 0..300 {
                         let start = Instant::now();
                         let n = if name == "L1" { 4096 } else { 512 * 56 };
                         for _ in 0..512 * 56 / n {

@@ -1,4 +1,4 @@
-//! Number-theoretic transforms over KoalaBear and the Reed-Solomon encoding they make fast.
+//! Number-theoretic transforms over KoalaBear, additive ones over GF(2^64), and the Reed-Solomon encoding they make fast.
 //!
 //! Use it to extend columns of a table to the codewords that FRI commits to ([`LdePlan`]), and to go
 //! from coefficients to values and back ([`Transform`]).
@@ -6,6 +6,7 @@
 //! | module | what it has |
 //! |---|---|
 //! | [`two_adic`] | transforms over subgroups of order 2^k and their cosets |
+//! | [`additive`] | transforms of interleaved lanes of 64-bit words over subspaces |
 //!
 //! ```
 //! use lanework_arch::{Choice, cpu::Caches};

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use lanework_arch::Choice;
 use lanework_arch::cpu::Caches;
-use lanework_arch::memory::{self, Slab};
+use lanework_arch::memory::{self, Pages, Slab};
 use lanework_arch::threads::Threads;
 use lanework_hash::ByteDigest;
 use lanework_hash::blake::{TreeHash, ZeroPrefix};
@@ -37,7 +37,7 @@ pub struct Committer {
     own_threads: Option<Threads>,
     hash: TreeHash,
     encoders: Mutex<Vec<(usize, Arc<Encoder>)>>,
-    spare: Spare,
+    spare: Arc<Spare>,
 }
 
 /// Memory of earlier commitments.
@@ -45,6 +45,21 @@ pub struct Committer {
 struct Spare {
     code: Mutex<Vec<Slab<u64>>>,
     digests: Mutex<Vec<Slab<ByteDigest>>>,
+}
+
+impl Spare {
+    /// A slab for `len` words of a code.
+    fn code(&self, len: usize, pages: Pages) -> Result<Slab<u64>, memory::Error> {
+        let mut spare = lock(&self.code);
+        let fitting = spare.iter().position(|slab| slab.capacity() >= len);
+        let index = fitting.or_else(|| spare.len().checked_sub(1));
+        let slab = index.map(|index| spare.swap_remove(index));
+        drop(spare);
+        match slab {
+            Some(mut slab) => slab.set_len(len).map(|()| slab),
+            None => Slab::zeroed(len, pages),
+        }
+    }
 }
 
 impl Committer {
@@ -58,7 +73,7 @@ impl Committer {
             own_threads: params.threads().map(Threads::new).transpose()?,
             hash: TreeHash::new(params.function(), params.choice()),
             encoders: Mutex::default(),
-            spare: Spare::default(),
+            spare: Arc::default(),
             params,
         })
     }
@@ -121,6 +136,7 @@ impl Committer {
             encoder,
             threads,
             pages: self.params.pages(),
+            spare: Arc::clone(&self.spare),
         };
         Ok((Commitment::new(data.tree.root(), shape), data, report))
     }
@@ -167,7 +183,9 @@ impl Committer {
             MemoryMode::Message => 1,
         };
         let message_len = stack.words().len();
-        let mut code = self.code(together * message_len)?;
+        let mut code = self
+            .spare
+            .code(together * message_len, self.params.pages())?;
         let zeros = self.hash.leaf().zero_prefix(shape.zero_bytes());
         let blocks = shape_blocks(shape, encoder);
         let mut subtrees = growing.subtrees(encoder.block_rows().ilog2()).map(Some);
@@ -187,18 +205,6 @@ impl Committer {
             )?;
         }
         Ok(code)
-    }
-
-    fn code(&self, len: usize) -> Result<Slab<u64>, memory::Error> {
-        let mut spare = lock(&self.spare.code);
-        let fitting = spare.iter().position(|slab| slab.capacity() >= len);
-        match fitting
-            .map(|index| spare.swap_remove(index))
-            .or_else(|| spare.pop())
-        {
-            Some(mut slab) => slab.set_len(len).map(|()| slab),
-            None => Slab::zeroed(len, self.params.pages()),
-        }
     }
 }
 
@@ -246,6 +252,9 @@ fn hash_rows(
         .hash_many(zeros, bytes, row_bytes, row_bytes, leaves);
 }
 
+/// Rows of a block that are opened, and where they go.
+type Targets<'a> = Vec<(usize, &'a mut [u64])>;
+
 /// Rows of the code, and the digests that prove them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opening {
@@ -263,7 +272,8 @@ pub struct ProverData {
     tree: Tree,
     encoder: Arc<Encoder>,
     threads: Threads,
-    pages: memory::Pages,
+    pages: Pages,
+    spare: Arc<Spare>,
 }
 
 impl ProverData {
@@ -319,8 +329,7 @@ impl ProverData {
         let block_rows = self.encoder.block_rows();
         let blocks = shape_blocks(self.shape, &self.encoder);
         // The rows of each block that has any, with where they go.
-        let mut wanted: Vec<Option<Vec<(usize, &mut [u64])>>> = (0..blocks
-            << self.shape.log_inv_rate)
+        let mut wanted: Vec<Option<Targets<'_>>> = (0..blocks << self.shape.log_inv_rate)
             .map(|_| None)
             .collect();
         for (row, &position) in words.chunks_exact_mut(lanes).zip(positions) {
@@ -328,7 +337,7 @@ impl ProverData {
                 .get_or_insert_default()
                 .push((position % block_rows, row));
         }
-        let mut part = Slab::zeroed(self.stack.words().len(), self.pages)?;
+        let mut part = self.spare.code(self.stack.words().len(), self.pages)?;
         self.threads.install(|| {
             for (replica, wanted) in wanted.chunks_mut(blocks).enumerate() {
                 if wanted.iter().all(Option::is_none) {
@@ -350,6 +359,7 @@ impl ProverData {
             }
             Ok::<_, Error>(())
         })?;
+        lock(&self.spare.code).push(part);
         Ok(words)
     }
 }

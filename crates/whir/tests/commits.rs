@@ -59,8 +59,8 @@ fn images(words: &[u64], log_words: u32, log_inv_rate: u32) -> Vec<Vec<u8>> {
 }
 
 /// Personalised BLAKE2s of another crate.
-fn blake2s(personal: &[u8; 8], message: &[u8]) -> [u8; 32] {
-    let mut core = Blake2sVarCore::new_with_params(&[], personal, 0, 32);
+fn blake2s(personal: [u8; 8], message: &[u8]) -> [u8; 32] {
+    let mut core = Blake2sVarCore::new_with_params(&[], &personal, 0, 32);
     let mut buffer = Buffer::<Blake2sVarCore>::default();
     buffer.digest_blocks(message, |blocks| core.update_blocks(blocks));
     let mut digest = Output::<Blake2sVarCore>::default();
@@ -74,7 +74,7 @@ fn root_of(images: &[Vec<u8>], function: Function) -> ByteDigest {
         .iter()
         .map(|image| match function {
             Function::Blake3 => *blake3::hash(image).as_bytes(),
-            _ => blake2s(b"bpcsleaf", image),
+            _ => blake2s(*b"bpcsleaf", image),
         })
         .collect();
     while level.len() > 1 {
@@ -85,7 +85,7 @@ fn root_of(images: &[Vec<u8>], function: Function) -> ByteDigest {
                     let key = b"lanework merkle node 2026 v1 ...";
                     *blake3::keyed_hash(key, &pair.concat()).as_bytes()
                 }
-                _ => blake2s(b"bpcsnode", &pair.concat()),
+                _ => blake2s(*b"bpcsnode", &pair.concat()),
             })
             .collect();
     }

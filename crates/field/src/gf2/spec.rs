@@ -16,9 +16,9 @@ pub const C2: u16 = 0x8494;
 /// Z^2 + Z + `C3` defines GF(2^64) over GF(2^32).
 pub const C3: u32 = 0x849414b6;
 
-/// The Cantor basis in the tower: beta_0 = 1 and beta_(i+1)^2 + beta_(i+1) = beta_i, of the two solutions
+/// The Cantor basis in the tower: `beta_0` = 1, and `beta_i` is a solution of x^2 + x = `beta_(i-1)`, of the two solutions
 /// the one whose lowest bit is clear (Cantor, "On arithmetical algorithms over finite fields", JCTA 1989;
-/// the tower is chosen so that beta_8, beta_16 and beta_32 are X, Y and Z).
+/// the tower is chosen so that `beta_8`, `beta_16` and `beta_32` are X, Y and Z).
 pub const CANTOR_BASIS: [u64; 64] = [
     0x0000000000000001,
     0x00000000000000bc,

@@ -12,7 +12,7 @@ pub(crate) const fn mul8(mut a: u8, mut b: u8) -> u8 {
     let mut product = 0;
     while b != 0 {
         product ^= a * (b & 1);
-        a = a << 1 ^ (a >> 7) * BYTE_MODULUS;
+        a = (a << 1) ^ ((a >> 7) * BYTE_MODULUS);
         b >>= 1;
     }
     product
@@ -71,7 +71,7 @@ impl T64 {
     /// 1.
     pub const ONE: Self = Self(1);
 
-    /// The element beta_`index` of the Cantor basis.
+    /// Element `index` of the Cantor basis.
     ///
     /// # Panics
     /// If `index` is not below 64.
@@ -79,7 +79,7 @@ impl T64 {
         Self(CANTOR_BASIS[index])
     }
 
-    /// omega(`position`), the point of a position: the sum of beta_j over the bits j of `position`.
+    /// The point omega(`position`) of a position: the sum of `beta_j` over the bits j of `position`.
     pub const fn omega(position: u64) -> Self {
         Self(apply(&CANTOR_BASIS, position))
     }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use lanework_arch::{Choice, Feature};
 use lanework_field::gf2::bytes::{Generic, Pattern, TowerRows, TowerWords, WidePattern, dispatch};
-use lanework_field::gf2::words::Words;
 use lanework_field::gf2::{B64, T64};
 use lanework_testkit::cases::{Rng, lengths};
 use lanework_testkit::isas;

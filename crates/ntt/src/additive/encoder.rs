@@ -65,6 +65,9 @@ pub struct Encoder {
 /// The largest log2 of a domain: all twiddles are elements of GF(2^32).
 pub(super) const LOG_DOMAIN_MAX: u32 = 32;
 
+/// Positions of lanes that one task makes rows of.
+const SPAN: usize = 1 << 12;
+
 impl Encoder {
     /// Plans encodings of a shape on so many threads.
     ///
@@ -128,8 +131,6 @@ impl Encoder {
             Representation::Tower => Map::Same,
         };
         let streams = self.streams(rows.as_ptr(), rows.len(), width);
-        /// Positions of a task.
-        const SPAN: usize = 1 << 12;
         Threads::current().for_each(
             rows.chunks_mut(SPAN * width).enumerate(),
             |(index, chunk)| {
@@ -143,7 +144,7 @@ impl Encoder {
                     // with a fence.
                     unsafe {
                         self.kernels
-                            .rows_of(columns, map, streams, chunk.as_mut_ptr())
+                            .rows_of(columns, map, streams, chunk.as_mut_ptr());
                     }
                 });
             },
@@ -245,7 +246,7 @@ impl Encoder {
         for pass in 0..self.sweeps.gathered.len() {
             let layers = layer + self.sweeps.gathered[pass];
             // Rows that the pass finishes are wanted where blocks under them are.
-            let under = shape.rows() / self.block_rows() >> layers;
+            let under = (shape.rows() / self.block_rows()) >> layers;
             let wanted: Vec<bool> = wanted
                 .chunks(under)
                 .map(|part| part.contains(&true))
@@ -321,7 +322,7 @@ impl Encoder {
                     for index in task * together..((task + 1) * together).min(batches) {
                         let at = index * words;
                         for (i, &(block, offset)) in targets.iter().enumerate() {
-                            let results = offset / block_words << layers;
+                            let results = (offset / block_words) << layers;
                             let wanted = &wanted[results..results + rows];
                             if !wanted.contains(&true) {
                                 continue;
@@ -384,7 +385,7 @@ impl Encoder {
         let first = replicas.start << (log_rows - self.sweeps.deep);
         let together = (blocks / (Threads::current().count().get() * 4)).clamp(1, 16);
         let mut parts = parts.into_iter();
-        let tasks: Vec<(usize, Vec<Option<P>>, &mut [u64])> = codeword
+        let tasks: Vec<Blocks<'_, P>> = codeword
             .chunks_mut(together * block_words)
             .enumerate()
             .map(|(i, chunk)| {
@@ -420,6 +421,9 @@ impl Encoder {
         });
     }
 }
+
+/// Some blocks in a row: the number of the first, their parts, their words.
+type Blocks<'a, P> = (usize, Vec<Option<P>>, &'a mut [u64]);
 
 /// The buffers of a gathered pass.
 struct Buffer {

@@ -9,20 +9,20 @@ use lanework_field::{Field, batch_inverse};
 
 use super::Network;
 
-/// The additive transform over the domain spanned by a basis e_0, e_1, ...: position v is the point x_v, the sum of
-/// the e_c over the bits c of v.
+/// The additive transform over the domain that a basis spans.
 ///
-/// With V_0 = X and V_(i+1)(X) = V_i(X) V_i(X + e_i), the polynomial W_i = V_i / V_i(e_i) vanishes at the first 2^i
-/// points and is 1 at e_i. A message g is read in the novel basis: the polynomial is the sum of g(u) times the
-/// product of the W_i over the bits i of u, and its value at x_v is what [`Definition::forward`] puts at v.
+/// Position v is the sum of the basis elements `e_c` over the bits c of v. With `V_0(X)` = X and `V_(i+1)(X)` = `V_i(X)`
+/// (`V_i(X)` + `V_i(e_i)`), the polynomial `W_i` = `V_i` / `V_i(e_i)` is 0 at the first 2^i points and 1 at `e_i`. A
+/// message g is read in the novel basis: as the polynomial that is the sum over u of g(u) times the product of the
+/// `W_i` over the bits i of u. [`Definition::encode`] puts its value at position v in place v.
 #[derive(Clone, Debug)]
 pub struct Definition<F> {
-    /// Row i holds W_i(e_c) for c = i, i + 1, ...
+    /// Row i holds `W_i(e_c)` for c = i, i + 1, ...
     rows: Vec<Vec<F>>,
 }
 
 impl Definition<B64> {
-    /// Over the monomial basis e_c = x^c of K.
+    /// Over the monomial basis `e_c = x^c` of K.
     ///
     /// # Panics
     /// If `log_len` is above 63.
@@ -41,7 +41,7 @@ impl Definition<B64> {
 }
 
 impl Definition<T64> {
-    /// Over the Cantor basis e_c = beta_c, in the tower.
+    /// Over the Cantor basis `e_c = beta_c`, in the tower.
     ///
     /// # Panics
     /// If `log_len` is above 64.
@@ -78,7 +78,7 @@ impl<F: Field> Definition<F> {
         self.rows.len() as u32
     }
 
-    /// W_i at the point of `position`.
+    /// `W_i` at the point of `position`.
     ///
     /// # Panics
     /// If there is no such row or position.
@@ -90,7 +90,7 @@ impl<F: Field> Definition<F> {
             .sum()
     }
 
-    /// The twiddle of block `block` of layer `layer`: W_d at the first point of the block, where the layer pairs
+    /// The twiddle of block `block` of layer `layer`: `W_d` at the first point of the block, where the layer pairs
     /// positions 2^d apart.
     ///
     /// # Panics

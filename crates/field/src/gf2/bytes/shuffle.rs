@@ -63,13 +63,15 @@ static HALVES: [[Table; 2]; 256] = {
     rows
 };
 
-/// For every constant, its multiples by the values of bits 0 and 1, those of bits 2 and 3, and so on.
-static QUARTERS: [[[u8; 4]; 4]; 256] = {
-    let mut rows = [[[0; 4]; 4]; 256];
+/// For every constant, its multiples by the values of bits 0 and 1, those of bits 2 and 3, and so on: four bytes
+/// each, the first lowest.
+static QUARTERS: [[u64; 2]; 256] = {
+    let mut rows = [[0; 2]; 256];
     let mut i = 0;
     while i < 256 * 16 {
         let (constant, part, value) = (i / 16, i / 4 % 4, i % 4);
-        rows[constant][part][value] = mul8(constant as u8, (value << (2 * part)) as u8);
+        let multiple = mul8(constant as u8, (value << (2 * part)) as u8) as u64;
+        rows[constant][part / 2] |= multiple << (32 * (part % 2) + 8 * value);
         i += 1;
     }
     rows
@@ -157,11 +159,19 @@ pub struct Places {
 /// The tables of `C_k`, at the places that the bytes are at before the exchange.
 #[inline(always)]
 fn places(pattern: &Pattern, k: usize) -> [Table; 4] {
+    const LOWER: u64 = 0xffff_ffff;
     let mut tables = [Table([0; 16]); 4];
-    for place in 0..4 {
-        let row = &QUARTERS[pattern.byte(k, place ^ k) as usize];
-        for part in 0..4 {
-            tables[part].0[4 * place..4 * place + 4].copy_from_slice(&row[part]);
+    for half in 0..2 {
+        let place = 2 * half;
+        let first = &QUARTERS[pattern.byte(k, place ^ k) as usize];
+        let second = &QUARTERS[pattern.byte(k, (place + 1) ^ k) as usize];
+        for pair in 0..2 {
+            let (a, b) = (first[pair], second[pair]);
+            let even = a & LOWER | b << 32;
+            let odd = a >> 32 | b & !LOWER;
+            let bytes = 8 * half..8 * half + 8;
+            tables[2 * pair].0[bytes.clone()].copy_from_slice(&even.to_le_bytes());
+            tables[2 * pair + 1].0[bytes].copy_from_slice(&odd.to_le_bytes());
         }
     }
     tables

@@ -10,6 +10,7 @@ use std::arch::x86_64::{
     _mm256_slli_epi16, _mm256_srli_epi16, _mm256_storeu_si256, _mm256_stream_si256,
     _mm256_unpackhi_epi64, _mm256_unpacklo_epi64, _mm256_xor_si256,
 };
+use std::hint::black_box;
 use std::marker::PhantomData;
 
 use lanework_arch::{Avx2, Avx2Gfni, Isa};
@@ -161,15 +162,25 @@ impl<T: Bundle> Words for Avx2Vector<T> {
     }
 }
 
+/// The order that exchanges byte i of each word with byte i xor `K`.
+#[inline(always)]
+fn order<const K: i64>() -> __m256i {
+    let low = 0x0706_0504_0302_0100 ^ (K * 0x0101_0101_0101_0101);
+    let high = low ^ 0x0808_0808_0808_0808;
+    // SAFETY: feature: called with a token or a value in hand.
+    unsafe { _mm256_set_epi64x(high, low, high, low) }
+}
+
+#[inline(always)]
+fn shuffle(x: __m256i, order: __m256i) -> __m256i {
+    // SAFETY: feature: `x` comes from a value.
+    unsafe { _mm256_shuffle_epi8(x, order) }
+}
+
 /// The bytes of each word, byte i exchanged with byte i xor `K`.
 #[inline(always)]
 fn exchange<const K: i64>(x: __m256i) -> __m256i {
-    // SAFETY: feature: `x` comes from a value.
-    unsafe {
-        let low = 0x0706_0504_0302_0100 ^ (K * 0x0101_0101_0101_0101);
-        let high = low ^ 0x0808_0808_0808_0808;
-        _mm256_shuffle_epi8(x, _mm256_set_epi64x(high, low, high, low))
-    }
+    shuffle(x, order::<K>())
 }
 
 #[inline(always)]
@@ -184,11 +195,19 @@ fn broadcast(word: u32) -> __m256i {
     unsafe { _mm256_set1_epi32(word as i32) }
 }
 
+/// A constant of GF(2^32).
+#[derive(Copy, Clone, Debug)]
+pub struct Four {
+    words: [__m256i; 4],
+    /// The order of [`exchange`] with 2. The compiler does not know, for it would take two instructions.
+    exchange_2: __m256i,
+}
+
 impl TowerWords for Avx2Bytes {
     const NAME: &'static str = "avx2";
     type One = __m256i;
     type Two = [__m256i; 2];
-    type Four = [__m256i; 4];
+    type Four = Four;
     type Eight = [__m256i; 8];
 
     #[inline(always)]
@@ -202,13 +221,16 @@ impl TowerWords for Avx2Bytes {
     }
 
     #[inline(always)]
-    fn four(_: Avx2Gfni, pattern: &Pattern) -> [__m256i; 4] {
-        [
-            broadcast(pattern.0[0]),
-            broadcast(pattern.0[1]),
-            broadcast(pattern.0[2]),
-            broadcast(pattern.0[3]),
-        ]
+    fn four(_: Avx2Gfni, pattern: &Pattern) -> Four {
+        Four {
+            words: [
+                broadcast(pattern.0[0]),
+                broadcast(pattern.0[1]),
+                broadcast(pattern.0[2]),
+                broadcast(pattern.0[3]),
+            ],
+            exchange_2: black_box(order::<2>()),
+        }
     }
 
     #[inline(always)]
@@ -233,18 +255,21 @@ impl TowerWords for Avx2Bytes {
     }
 
     #[inline(always)]
-    fn add_four(self, constant: &[__m256i; 4], v: Self) -> Self {
-        let first = xor(mul(v.0, constant[0]), mul(exchange::<1>(v.0), constant[1]));
-        let second = xor(
-            mul(exchange::<2>(v.0), constant[2]),
-            mul(exchange::<3>(v.0), constant[3]),
-        );
+    fn add_four(self, constant: &Four, v: Self) -> Self {
+        let [a, b, c, d] = constant.words;
+        let exchanged = shuffle(v.0, constant.exchange_2);
+        let first = xor(mul(v.0, a), mul(exchange::<1>(v.0), b));
+        let second = xor(mul(exchanged, c), mul(exchange::<3>(v.0), d));
         Self::new(xor(self.0, xor(first, second)))
     }
 
     #[inline(always)]
     fn add_eight(self, constant: &[__m256i; 8], v: Self) -> Self {
-        let sum = self.add_four(&[constant[0], constant[1], constant[2], constant[3]], v);
+        let sum = self.add_two(&[constant[0], constant[1]], v);
+        let sum = sum.xor(Self::new(xor(
+            mul(exchange::<2>(v.0), constant[2]),
+            mul(exchange::<3>(v.0), constant[3]),
+        )));
         let first = xor(
             mul(exchange::<4>(v.0), constant[4]),
             mul(exchange::<5>(v.0), constant[5]),
