@@ -1,7 +1,13 @@
 //! How long the kernels over GF(2^64) and GF(2^192) take, for every kernel this CPU runs.
 //!
-//! Usage: `gf2_bench [LOG_LEN]`, with 2^LOG_LEN elements per slice (10 by default, which stays in the first-level
+//! Usage: `gf2_bench [LOG_LEN]`, with 2^`LOG_LEN` elements per slice (10 by default, which stays in the first-level
 //! cache for K). Prints nanoseconds per element: the best of many runs, and their median.
+
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "times for display"
+)]
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -224,7 +224,9 @@ fn transforms_of_a_block_equal_the_definition() {
                     run_block(&definition, network, &mut all[place.clone()], block, 12);
                     let mut rows = original.clone();
                     if representation == Representation::Polynomial {
-                        rows.iter_mut().for_each(|x| *x = B64::from(T64(*x)).0);
+                        for x in &mut rows {
+                            *x = B64::from(T64(*x)).0;
+                        }
                     }
                     match network {
                         Network::Forward => transform.forward(&mut rows, block),
@@ -232,7 +234,9 @@ fn transforms_of_a_block_equal_the_definition() {
                         Network::Transposed => transform.transposed(&mut rows, block),
                     }
                     if representation == Representation::Polynomial {
-                        rows.iter_mut().for_each(|x| *x = T64::from(B64(*x)).0);
+                        for x in &mut rows {
+                            *x = T64::from(B64(*x)).0;
+                        }
                     }
                     assert_eq!(
                         tower(&rows),
@@ -483,10 +487,9 @@ fn large_codewords_have_the_published_digests() {
                 .collect()
         };
         let bytes: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let digest: String = Blake2s256::digest(&bytes)
+        let digest = Blake2s256::digest(&bytes)
             .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+            .fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
         assert_eq!(entry["blake2s256"], digest, "{entry}");
         for spot in entry["spot_words_lane0"].as_array().unwrap() {
             let position = spot["position"].as_u64().unwrap() as usize;
