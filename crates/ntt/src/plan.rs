@@ -121,7 +121,8 @@ impl Sweeps {
         /// moves much.
         const GATHERED: u32 = 8;
         let log_fitting = |budget: usize, bytes: usize| (budget / bytes).max(2).ilog2();
-        let deep_max = log_fitting(caches.l2_bytes / 10 * 9, row_bytes);
+        // The block in work and the next one, which is on its way in.
+        let deep_max = log_fitting(caches.l2_bytes / 20 * 9, row_bytes);
         // Blocks of the deep pass are shared among threads, a few for each, unless they are small already.
         let log_tasks = if threads > 1 { threads.ilog2() + 2 } else { 0 };
         let shared = (log_rows + log_replicas).saturating_sub(log_tasks);
