@@ -3,6 +3,7 @@
 use lanework::arch::cpu::Cpu;
 use lanework::arch::threads::Threads;
 use lanework::arch::{Choice, Feature, Isa};
+use lanework::hash::blake::Blake;
 use lanework::nano::Kernel;
 use serde::Serialize;
 
@@ -183,7 +184,7 @@ fn chosen(choice: Choice) -> anyhow::Result<Vec<Chosen>> {
             family,
             kernel,
             used_features: Vec::new(),
-            why: why(kernel, choice),
+            why: why(family, kernel, choice),
         })
         .collect();
     // A kernel uses the features without which it is another one.
@@ -217,8 +218,26 @@ fn searcher(kernel: Kernel, choice: Choice) -> Chosen {
     }
 }
 
-/// Why a kernel of this name is the one for `choice`.
-fn why(name: &str, choice: Choice) -> String {
+/// Why a kernel of this name is the one of its family for `choice`.
+fn why(family: &str, name: &str, choice: Choice) -> String {
+    let additive = match name {
+        "avx512-gfni" => "AVX-512 with GFNI: 64 products of bytes in an instruction",
+        "avx2-gfni" => "AVX2 with GFNI: 32 products of bytes in an instruction",
+        "avx512" => "AVX-512 without GFNI: products of 64 bytes by lookups",
+        "avx2" => "AVX2 without GFNI: products of 32 bytes by lookups",
+        "neon" => "Advanced SIMD: products of 16 bytes by lookups",
+        _ => "plain Rust: products of bytes bit by bit",
+    };
+    if family == kernels::ADDITIVE {
+        return additive.to_owned();
+    }
+    if family == kernels::BLAKE {
+        let lanes = Blake::blake3(choice).lanes();
+        return format!(
+            "{lanes} message{} at a time",
+            if lanes == 1 { "" } else { "s" }
+        );
+    }
     let reason = match name {
         "avx512-ifma" => "AVX-512 with IFMA: 52-bit multiply-add, sums without a reduction",
         "avx512" if !choice.has(Feature::Ifma) => {

@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod serve;
+mod whir;
 mod work;
 
 use std::fs::{self, File};
@@ -524,7 +525,7 @@ fn the_cpu_command_names_the_kernels() {
         assert_eq!(json["isa"], isa.as_str());
         assert_eq!(json["threads"], 3);
         let kernels = json["kernels"].as_array().expect("an array");
-        assert_eq!(kernels.len(), 4);
+        assert_eq!(kernels.len(), 6);
         for kernel in kernels {
             // A kernel of a wider instruction set than asked for would fault elsewhere.
             let name = kernel["kernel"].as_str().expect("a name");

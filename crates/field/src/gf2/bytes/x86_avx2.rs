@@ -204,7 +204,7 @@ pub struct Four {
 }
 
 impl TowerWords for Avx2Bytes {
-    const NAME: &'static str = "avx2";
+    const NAME: &'static str = "avx2-gfni";
     type One = __m256i;
     type Two = [__m256i; 2];
     type Four = Four;
@@ -366,7 +366,7 @@ fn apply(matrices: &Pairs, x: __m256i) -> __m256i {
 }
 
 impl Shuffle for Avx2Tables {
-    const NAME: &'static str = "avx2,-gfni";
+    const NAME: &'static str = "avx2";
 
     #[inline(always)]
     fn repeat(self, table: &Table) -> Self {

@@ -197,7 +197,7 @@ impl TowerWords for Avx512Bytes {
     type Two = [__m512i; 2];
     type Four = [__m512i; 4];
     type Eight = [__m512i; 8];
-    const NAME: &'static str = "avx512";
+    const NAME: &'static str = "avx512-gfni";
 
     #[inline(always)]
     fn one(_: Avx512Gfni, pattern: &Pattern) -> __m512i {
@@ -322,7 +322,7 @@ fn apply(matrices: &Matrices, x: __m512i) -> __m512i {
 }
 
 impl Shuffle for Avx512Tables {
-    const NAME: &'static str = "avx512,-gfni";
+    const NAME: &'static str = "avx512";
 
     #[inline(always)]
     fn repeat(self, table: &Table) -> Self {
