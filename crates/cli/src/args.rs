@@ -15,6 +15,7 @@ Examples:
   lanework commit --scheme whir any.file
   lanework cpu
   lanework cpu --json
+  lanework bench ntt
   lanework work bench
   lanework work serve --cpu-threads auto";
 
@@ -58,6 +59,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Commit(Commit),
     Cpu(Cpu),
+    Bench(crate::bench::args::Bench),
     Work(crate::work::args::Work),
 }
 

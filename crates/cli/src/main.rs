@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod bench;
 mod commit;
 mod cpu;
 mod kernels;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         }
     };
     finish(match arguments.command {
+        Command::Bench(arguments) => bench::run(&arguments),
         Command::Commit(arguments) => commit::run(arguments),
         Command::Cpu(arguments) => cpu::run(&arguments),
         Command::Work(arguments) => match work::run(&arguments) {
@@ -60,16 +62,20 @@ fn finish(result: anyhow::Result<()>) -> ExitCode {
 }
 
 impl args::Common {
-    /// The instruction set to use: that of `--isa`, else of `LANEWORK_ISA`, where empty text is as good
-    /// as none, else the widest.
+    /// The instruction set to use: the one given, else the widest.
     fn choice(&self) -> anyhow::Result<Choice> {
+        Ok(self.given_choice()?.unwrap_or_else(Choice::best))
+    }
+
+    /// The instruction set of `--isa`, else of `LANEWORK_ISA`, where empty text is as good as none.
+    fn given_choice(&self) -> anyhow::Result<Option<Choice>> {
         if let Some(text) = &self.isa {
-            return text.parse().context("--isa");
+            return text.parse().map(Some).context("--isa");
         }
         let text = std::env::var_os("LANEWORK_ISA").unwrap_or_default();
         match text.to_string_lossy().trim() {
-            "" => Ok(Choice::best()),
-            text => text.parse().context("LANEWORK_ISA"),
+            "" => Ok(None),
+            text => text.parse().map(Some).context("LANEWORK_ISA"),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The binary from outside: roots, shapes of output, errors, exit codes.
 
+mod bench;
 #[cfg(unix)]
 mod serve;
 mod whir;
