@@ -230,11 +230,24 @@ impl Encoder {
         if !wanted.contains(&true) {
             return Ok(());
         }
-        if self.sweeps.gathered.is_empty() && rows.is_none() {
-            // The first part is the message of the others.
-            for replica in 1..replicas.len() {
-                codeword.copy_within(0..message_len, replica * message_len);
-            }
+        if self.sweeps.gathered.is_empty() {
+            // One sweep. A part that is the message itself is the last to be made.
+            let Some(rows) = rows else {
+                let (message, others) = codeword.split_at_mut(message_len);
+                let mut parts = parts;
+                let others_parts = parts.split_off(1);
+                self.deep(
+                    Some(message),
+                    others,
+                    replicas.start + 1,
+                    others_parts,
+                    &each,
+                );
+                self.deep(None, message, replicas.start, parts, &each);
+                return Ok(());
+            };
+            self.deep(Some(rows), codeword, replicas.start, parts, &each);
+            return Ok(());
         }
         let source = rows.map_or(codeword.as_ptr(), <[u64]>::as_ptr);
         let buffer = Buffer {
@@ -254,8 +267,7 @@ impl Encoder {
             self.gather(&buffer, &replicas, layer, pass, &wanted)?;
             layer = layers;
         }
-        let from_message = rows.filter(|_| self.sweeps.gathered.is_empty());
-        self.deep(from_message, codeword, &replicas, parts, each);
+        self.deep(None, codeword, replicas.start, parts, &each);
         Ok(())
     }
 
@@ -367,14 +379,15 @@ impl Encoder {
         failure.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The deep pass.
+    /// The deep pass over parts from `first_replica` on: of the rows that are there, or with one sweep of those of the
+    /// message.
     fn deep<P: Send>(
         &self,
         message: Option<&[u64]>,
         codeword: &mut [u64],
-        replicas: &Range<usize>,
+        first_replica: usize,
         parts: Vec<Option<P>>,
-        each: impl Fn(P, &[u64]) + Sync,
+        each: &(impl Fn(P, &[u64]) + Sync),
     ) {
         let Shape {
             log_rows, lanes, ..
@@ -382,7 +395,7 @@ impl Encoder {
         let radices = radices(self.sweeps.deep);
         let block_words = lanes << self.sweeps.deep;
         let blocks = parts.len();
-        let first = replicas.start << (log_rows - self.sweeps.deep);
+        let first = first_replica << (log_rows - self.sweeps.deep);
         let together = (blocks / (Threads::current().count().get() * 4)).clamp(1, 16);
         let mut parts = parts.into_iter();
         let tasks: Vec<Blocks<'_, P>> = codeword
