@@ -33,7 +33,7 @@ pub struct Job {
     pub options: Vec<(String, String)>,
 }
 
-/// Leaf and tree format of a commitment.
+/// Leaf and tree format of a commitment, or an encoding without one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// The padding-free sponge <16,8,8> at the leaves, <2,8,16> above.
@@ -42,6 +42,8 @@ pub enum Format {
     Plonky3Sponge24,
     /// The Merkle–Damgård chain of width 16 with a header per row.
     Lineth,
+    /// Words of GF(2^64), encoded by an additive transform and not hashed.
+    Binary,
 }
 
 /// Why a job line was refused.
@@ -87,6 +89,7 @@ impl Job {
                         "plonky3-16" => Format::Plonky3Sponge16,
                         "plonky3-24" => Format::Plonky3Sponge24,
                         "lineth" => Format::Lineth,
+                        "binary" => Format::Binary,
                         _ => return Err(JobError(format!("unknown format: {value}"))),
                     }
                 }
@@ -131,6 +134,11 @@ fn number<T: std::str::FromStr>(key: &str, value: &str) -> Result<T, JobError> {
 ///
 /// The generator is that of the published lineth benchmark, so that the roots of its shapes are known.
 pub fn column(job: &Job, index: usize) -> impl Iterator<Item = u32> + use<> {
+    words(job, index).map(|word| (word % u64::from(MODULUS)) as u32)
+}
+
+/// One column of the input of [`Format::Binary`]: the same stream, as elements of GF(2)\[x\] / (x^64 + x^4 + x^3 + x + 1).
+pub fn words(job: &Job, index: usize) -> impl Iterator<Item = u64> + use<> {
     let mut state = job.seed
         ^ u64::from(job.log_rows + 1).wrapping_mul(0x9e37_79b1_85eb_ca87)
         ^ (index as u64 + 1).wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
@@ -139,8 +147,36 @@ pub fn column(job: &Job, index: usize) -> impl Iterator<Item = u32> + use<> {
         state ^= state << 25;
         state ^= state >> 27;
         state = state.wrapping_mul(2_685_821_657_736_338_717);
-        (state % u64::from(MODULUS)) as u32
+        state
     })
+}
+
+/// What stands in the place of the root in [`Format::Binary`]: sums of hashes of rows, so that their order makes no
+/// difference.
+///
+/// Two Cantor bases span the same domain and have the same novel basis, so the codewords over both have the same rows, in
+/// different orders.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RowDigest([u64; 4]);
+
+impl RowDigest {
+    /// Takes one row in, as elements of GF(2)\[x\] / (x^64 + x^4 + x^3 + x + 1).
+    pub fn add(&mut self, row: impl IntoIterator<Item = u64>) {
+        let step = |state: u64, word: u64| {
+            let state = (state ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            state ^ state >> 32
+        };
+        let mut state = row.into_iter().fold(1, step);
+        for sum in &mut self.0 {
+            state = step(state, 1);
+            *sum = sum.wrapping_add(state);
+        }
+    }
+
+    /// The digest of the rows so far.
+    pub fn limbs(&self) -> [u32; 8] {
+        std::array::from_fn(|limb| (self.0[limb / 2] >> (32 * (limb % 2))) as u32)
+    }
 }
 
 /// One whole commitment, timed.
@@ -152,7 +188,7 @@ pub struct Sample {
     pub encode: Duration,
     /// Wall time of leaves and tree, where they are a phase of their own.
     pub hash: Duration,
-    /// The root as canonical integers.
+    /// The root as canonical integers, or the digest of the rows.
     pub root: [u32; 8],
 }
 
@@ -197,13 +233,13 @@ pub fn serve(
 mod tests {
     use super::*;
 
-    fn words(line: &str) -> impl Iterator<Item = String> {
+    fn line(line: &str) -> impl Iterator<Item = String> {
         line.split_whitespace().map(str::to_owned)
     }
 
     #[test]
     fn a_job_line_is_read_back() {
-        let job = Job::parse(words(
+        let job = Job::parse(line(
             "log_rows=4 columns=3 log_inv_rate=2 threads=2 format=lineth seed=7 dft=recursive",
         ))
         .unwrap();
@@ -225,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_job_line_that_cannot_be_run_is_refused() {
-        for line in [
+        for text in [
             "columns=3",
             "log_rows=4",
             "log_rows=24 columns=1",
@@ -233,16 +269,30 @@ mod tests {
             "log_rows=4 columns",
             "log_rows=-1 columns=1",
         ] {
-            assert!(Job::parse(words(line)).is_err(), "{line}");
+            assert!(Job::parse(line(text)).is_err(), "{text}");
         }
     }
 
     #[test]
     fn columns_follow_the_published_recipe() {
-        let job = Job::parse(words("log_rows=2 columns=2")).unwrap();
+        let job = Job::parse(line("log_rows=2 columns=2")).unwrap();
         // The first column of the known answer `lineth_generated_2^2x3_rate2`.
         assert_eq!(column(&job, 0).collect::<Vec<_>>(), EXPECTED_FIRST);
         assert_ne!(column(&job, 1).next(), Some(EXPECTED_FIRST[0]));
+    }
+
+    #[test]
+    fn digests_do_not_depend_on_the_order_of_rows() {
+        let digest = |rows: &[[u64; 2]]| {
+            let mut digest = RowDigest::default();
+            for &row in rows {
+                digest.add(row);
+            }
+            digest.limbs()
+        };
+        assert_eq!(digest(&[[1, 2], [3, 4]]), digest(&[[3, 4], [1, 2]]));
+        assert_ne!(digest(&[[1, 2], [3, 4]]), digest(&[[1, 4], [3, 2]]));
+        assert_ne!(digest(&[[1, 2], [3, 4]]), digest(&[[2, 1], [3, 4]]));
     }
 
     const EXPECTED_FIRST: [u32; 4] = [145_684_958, 1_785_153_903, 1_361_077_286, 1_282_730_444];

@@ -127,9 +127,7 @@ impl Sweeps {
         let log_tasks = if threads > 1 { threads.ilog2() + 2 } else { 0 };
         let shared = (log_rows + log_replicas).saturating_sub(log_tasks);
         let deep_max = deep_max.min(shared.max(deep_max.min(8)));
-        // One sweep is worth a block that fills the cache.
-        let alone = log_fitting(caches.l2_bytes / 10 * 9, row_bytes).min(shared);
-        let deep = if log_rows <= deep_max.max(alone) {
+        let deep = if log_rows <= deep_max {
             log_rows
         } else {
             deep_max.min(log_rows - GATHERED.min(log_rows / 2))

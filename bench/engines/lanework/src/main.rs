@@ -1,7 +1,9 @@
-//! Benchmark engine: Lanework's commitment.
+//! Benchmark engine: Lanework's commitment, and its additive encoding.
 //!
 //! Options: `isa=CHOICE` as on the command line (`avx2`, `avx512,-ifma`, …), `pages=huge|normal`.
 //! `engine-lanework micro` times the bare permutations instead.
+
+mod binary;
 
 use std::error::Error;
 use std::hint::black_box;
@@ -58,6 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => Choice::best(),
     };
     let format = match job.format {
+        Format::Binary => return binary::run(&job, choice),
         Format::Lineth => fri::Format::Lineth,
         Format::Plonky3Sponge16 => fri::Format::Plonky3 {
             sponge: Sponge::Width16,
@@ -81,17 +84,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let columns: Vec<Vec<KoalaBear>> = (0..job.columns)
         .map(|index| column(&job, index).map(KoalaBear::new).collect())
         .collect();
-    let facts = format!(
-        "engine=lanework version={} isa={choice} threads={} allocator={}",
-        env!("CARGO_PKG_VERSION"),
-        job.threads,
-        if cfg!(feature = "mimalloc") {
-            "mimalloc"
-        } else {
-            "system"
-        },
-    );
-    serve(&facts, || {
+    serve(&facts(&job, choice), || {
         let table = Table::borrowed(columns.iter().map(Vec::as_slice).collect())?;
         let start = Instant::now();
         let (commitment, data, report) = committer.commit(vec![table])?;
@@ -105,6 +98,20 @@ fn main() -> Result<(), Box<dyn Error>> {
             root: root.to_canonical(),
         })
     })
+}
+
+/// What the engine says of itself.
+fn facts(job: &Job, choice: Choice) -> String {
+    format!(
+        "engine=lanework version={} isa={choice} threads={} allocator={}",
+        env!("CARGO_PKG_VERSION"),
+        job.threads,
+        if cfg!(feature = "mimalloc") {
+            "mimalloc"
+        } else {
+            "system"
+        },
+    )
 }
 
 /// Prints the time of one permutation inside the hash of many rows, the least of many short loops.

@@ -1,6 +1,9 @@
 //! Benchmark engine: Plonky3's own LDE and Merkle commitment, as its two-adic PCS performs them.
 //!
-//! Options: `dft=dit-parallel|small-batch|recursive`. `engine-plonky3 micro` times the bare permutations instead.
+//! Options: `dft=dit-parallel|small-batch|recursive`; with `format=binary`, `field=poly|tower`. `pool=COUNT`
+//! makes so many threads instead of the job's. `engine-plonky3 micro` times the bare permutations instead.
+
+mod binary;
 
 use std::error::Error;
 use std::hint::black_box;
@@ -40,9 +43,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let job = Job::parse(words)?;
+    let threads = match job.option("pool") {
+        Some(count) => count.parse()?,
+        None => job.threads,
+    };
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(job.threads)
+        .num_threads(threads)
         .build()?;
+    if job.format == Format::Binary {
+        return binary::run(&job, &pool);
+    }
     match job.option("dft").unwrap_or("dit-parallel") {
         "dit-parallel" => with_dft::<Radix2DitParallel<KoalaBear>>(&job, &pool),
         "small-batch" => with_dft::<Radix2DFTSmallBatch<KoalaBear>>(&job, &pool),
@@ -65,7 +75,7 @@ fn with_dft<D: TwoAdicSubgroupDft<KoalaBear> + Sync>(
             let sponge = Sponge24::new(default_koalabear_poseidon2_24());
             run::<D, _>(job, pool, &Tree::new(sponge, compress, 0))
         }
-        Format::Lineth => Err("plonky3 has no lineth format".into()),
+        Format::Lineth | Format::Binary => Err("plonky3 has no such tree".into()),
     }
 }
 
@@ -78,17 +88,8 @@ where
     let table = row_major(job);
     // Twiddles are made in the first sample and kept: the cold sample pays for them, the warm ones do not.
     let dft = D::default();
-    let facts = format!(
-        "engine=plonky3 version=0.9.0-rc.2 packing={} threads={} allocator={}",
-        Packed::WIDTH,
-        job.threads,
-        if cfg!(feature = "mimalloc") {
-            "mimalloc"
-        } else {
-            "system"
-        },
-    );
     let mut values = with_room(&table, job.log_inv_rate);
+    let facts = facts(job, &format!("packing={}", Packed::WIDTH));
     serve(&facts, || {
         // The commitment consumes its input. The next copy is made outside the timed part, with room for the whole
         // codeword, so that Plonky3's in-place extension never moves it.
@@ -115,6 +116,19 @@ where
         Ok(sample)
     })?;
     Ok(())
+}
+
+/// What the engine says of itself.
+fn facts(job: &Job, vectors: &str) -> String {
+    format!(
+        "engine=plonky3 version=0.9.0-rc.2 {vectors} threads={} allocator={}",
+        job.threads,
+        if cfg!(feature = "mimalloc") {
+            "mimalloc"
+        } else {
+            "system"
+        },
+    )
 }
 
 fn row_major(job: &Job) -> Vec<KoalaBear> {
