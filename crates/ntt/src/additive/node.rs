@@ -131,11 +131,8 @@ impl Node<'_> {
                 Network::Forward if self.stores == Stores::Streamed => {
                     self.sized::<F, { Network::Forward as u8 }, STREAM>(token, twiddles);
                 }
-                Network::Forward if self.ahead.is_some() => {
-                    self.sized::<F, { Network::Forward as u8 }, AHEAD>(token, twiddles);
-                }
                 Network::Forward => {
-                    self.sized::<F, { Network::Forward as u8 }, PLAIN>(token, twiddles);
+                    self.sized::<F, { Network::Forward as u8 }, AHEAD>(token, twiddles);
                 }
                 Network::Inverse => {
                     self.sized::<F, { Network::Inverse as u8 }, PLAIN>(token, twiddles);
@@ -162,38 +159,36 @@ impl Node<'_> {
                 })
             };
         }
+        if !F::CLASSES {
+            return match (self.log_radix, bits) {
+                (1, 0) => go!(Radix2, true, Four),
+                (1, _) => go!(Radix2, false, Four),
+                (2, 0) => go!(Radix4, true, Four, Four),
+                (2, _) => go!(Radix4, false, Four, Four),
+                (_, 0) => go!(Radix8, true, Four, Four, Four),
+                (..) => go!(Radix8, false, Four, Four, Four),
+            };
+        }
         // Twiddles of block b have the bits of b and one more, those of the next layer another one.
-        match (self.log_radix, F::CLASSES) {
-            (1, true) => match bits {
-                0 => go!(Radix2, true, One),
-                1..=7 => go!(Radix2, false, One),
-                8..=15 => go!(Radix2, false, Two),
-                _ => go!(Radix2, false, Four),
-            },
-            (1, false) if bits == 0 => go!(Radix2, true, Four),
-            (1, false) => go!(Radix2, false, Four),
-            (2, true) => match bits {
-                0 => go!(Radix4, true, One, One),
-                1..=6 => go!(Radix4, false, One, One),
-                7 => go!(Radix4, false, One, Two),
-                8..=14 => go!(Radix4, false, Two, Two),
-                15 => go!(Radix4, false, Two, Four),
-                _ => go!(Radix4, false, Four, Four),
-            },
-            (2, false) if bits == 0 => go!(Radix4, true, Four, Four),
-            (2, false) => go!(Radix4, false, Four, Four),
-            (_, true) => match bits {
-                0 => go!(Radix8, true, One, One, One),
-                1..=5 => go!(Radix8, false, One, One, One),
-                6 => go!(Radix8, false, One, One, Two),
-                7 => go!(Radix8, false, One, Two, Two),
-                8..=13 => go!(Radix8, false, Two, Two, Two),
-                14 => go!(Radix8, false, Two, Two, Four),
-                15 => go!(Radix8, false, Two, Four, Four),
-                _ => go!(Radix8, false, Four, Four, Four),
-            },
-            (_, false) if bits == 0 => go!(Radix8, true, Four, Four, Four),
-            (_, false) => go!(Radix8, false, Four, Four, Four),
+        match (self.log_radix, bits) {
+            (1, 0) => go!(Radix2, true, One),
+            (1, 1..=7) => go!(Radix2, false, One),
+            (1, 8..=15) => go!(Radix2, false, Two),
+            (1, _) => go!(Radix2, false, Four),
+            (2, 0) => go!(Radix4, true, One, One),
+            (2, 1..=6) => go!(Radix4, false, One, One),
+            (2, 7) => go!(Radix4, false, One, Two),
+            (2, 8..=14) => go!(Radix4, false, Two, Two),
+            (2, 15) => go!(Radix4, false, Two, Four),
+            (2, _) => go!(Radix4, false, Four, Four),
+            (_, 0) => go!(Radix8, true, One, One, One),
+            (_, 1..=5) => go!(Radix8, false, One, One, One),
+            (_, 6) => go!(Radix8, false, One, One, Two),
+            (_, 7) => go!(Radix8, false, One, Two, Two),
+            (_, 8..=13) => go!(Radix8, false, Two, Two, Two),
+            (_, 14) => go!(Radix8, false, Two, Two, Four),
+            (_, 15) => go!(Radix8, false, Two, Four, Four),
+            (..) => go!(Radix8, false, Four, Four, Four),
         }
     }
 
