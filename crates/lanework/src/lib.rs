@@ -46,7 +46,7 @@
 //! ```
 //! use lanework::whir::{self, Params, Stack};
 //!
-//! let bytes: Vec<u8> = (0..200_000_u32).map(|i| (i * i >> 8) as u8).collect();
+//! let bytes: Vec<u8> = (0..200_000_u32).map(|i| (i % 251) as u8).collect();
 //! let (commitment, data, _report) = whir::commit(&Params::builder().build()?, Stack::from_bytes(&bytes)?)?;
 //!
 //! // Some rows of the code, with what proves them against the root.
