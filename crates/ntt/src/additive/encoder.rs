@@ -63,7 +63,21 @@ pub struct Encoder {
 }
 
 /// The largest log2 of a domain: all twiddles are elements of GF(2^32).
-pub(super) const LOG_DOMAIN_MAX: u32 = 32;
+const LOG_DOMAIN_MAX: u32 = 32;
+
+/// Refuses domains and lanes that cannot be.
+pub(super) fn check(log_len: u32, lanes: usize) -> Result<(), Error> {
+    if log_len > LOG_DOMAIN_MAX {
+        return Err(Error::DomainTooLong { log_len });
+    }
+    assert!(lanes > 0, "at least one lane");
+    // Eight bytes a word, counted as signed numbers.
+    assert!(
+        lanes.leading_zeros() >= log_len + 4,
+        "the words of all rows fit the address space"
+    );
+    Ok(())
+}
 
 /// Positions of lanes that one task makes rows of.
 const SPAN: usize = 1 << 12;
@@ -73,17 +87,17 @@ impl Encoder {
     ///
     /// # Errors
     /// [`Error::DomainTooLong`] above 2^32 rows of the codeword.
+    ///
+    /// # Panics
+    /// If there are no lanes, or so many that the codeword does not fit the address space.
     pub fn new(
         shape: Shape,
         choice: Choice,
         caches: Caches,
         threads: usize,
     ) -> Result<Self, Error> {
-        assert!(shape.lanes > 0, "at least one lane");
         let log_len = shape.log_rows.saturating_add(shape.log_inv_rate);
-        if log_len > LOG_DOMAIN_MAX {
-            return Err(Error::DomainTooLong { log_len });
-        }
+        check(log_len, shape.lanes)?;
         let row_bytes = shape.lanes * size_of::<u64>();
         let sweeps = Sweeps::new(
             shape.log_rows,

@@ -547,3 +547,32 @@ fn domains_end_at_32_bits() {
     assert!(Encoder::new(shape, Choice::best(), Caches::detect(), 1).is_err());
     assert!(Transform::new(20, 1, 13, Representation::Tower, Choice::best()).is_err());
 }
+
+#[test]
+fn lanes_that_no_memory_holds_are_refused() {
+    for (log_rows, lanes) in [
+        (10, 1 << 60),
+        (3, usize::MAX),
+        (30, 1 << 30),
+        (0, 1 << 61),
+        (5, 0),
+    ] {
+        let shape = Shape {
+            log_rows,
+            log_inv_rate: 1,
+            lanes,
+        };
+        let encoder = || Encoder::new(shape, Choice::portable(), Caches::detect(), 1);
+        assert!(std::panic::catch_unwind(encoder).is_err(), "{shape:?}");
+        let transform = || {
+            Transform::new(
+                log_rows,
+                lanes,
+                1,
+                Representation::Tower,
+                Choice::portable(),
+            )
+        };
+        assert!(std::panic::catch_unwind(transform).is_err(), "{shape:?}");
+    }
+}

@@ -4,7 +4,7 @@
 use lanework_arch::Choice;
 
 use super::body::Transform as Kernels;
-use super::encoder::{LOG_DOMAIN_MAX, Representation};
+use super::encoder::{Representation, check};
 use super::group::Group;
 use super::node::Network;
 use super::table;
@@ -35,7 +35,7 @@ impl Transform {
     /// [`Error::DomainTooLong`] if `log_rows + log_blocks` is above 32.
     ///
     /// # Panics
-    /// If there are no lanes.
+    /// If there are no lanes, or so many that the rows of all blocks do not fit the address space.
     pub fn new(
         log_rows: u32,
         lanes: usize,
@@ -43,11 +43,8 @@ impl Transform {
         representation: Representation,
         choice: Choice,
     ) -> Result<Self, Error> {
-        assert!(lanes > 0, "at least one lane");
         let log_len = log_rows.saturating_add(log_blocks);
-        if log_len > LOG_DOMAIN_MAX {
-            return Err(Error::DomainTooLong { log_len });
-        }
+        check(log_len, lanes)?;
         Ok(Self {
             log_rows,
             lanes,
