@@ -1,10 +1,11 @@
 //! Times whole commitments of 2^18 x 64 words at inverse rate 2, cold and warm.
 //!
-//! Arguments: threads, memory mode (keep or message), hash (blake3 or blake2s), samples.
+//! Arguments: threads, memory mode (keep or message), hash (blake3 or blake2s), samples, pages (huge or normal).
 
 use std::num::NonZero;
 use std::time::Instant;
 
+use lanework_arch::memory::Pages;
 use lanework_whir::{Committer, Function, MemoryMode, Params, synthetic};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -17,10 +18,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let function: Function = next("blake3").parse()?;
     let samples: usize = next("9").parse()?;
+    let pages = match next("huge").as_str() {
+        "normal" => Pages::Normal,
+        _ => Pages::Huge,
+    };
     let params = Params::builder()
         .threads(threads)
         .memory(memory)
         .function(function)
+        .pages(pages)
         .build()?;
     let committer = Committer::new(params)?;
     let mut stack = synthetic::random(1, 1 << 24)?;
