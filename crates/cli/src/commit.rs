@@ -274,7 +274,7 @@ impl FileFormat {
                 return Ok(Self::Bin(Shape { rows, columns }));
             }
             _ => bail!(
-                "{}: unknown kind of file\nhint: .npy, .csv and .bin are read",
+                "{}: unknown kind of file\nhint: .npy, .csv and .bin are read; --scheme whir takes any file",
                 printable(path)
             ),
         };

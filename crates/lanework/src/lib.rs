@@ -12,10 +12,10 @@
 //! |---|---|
 //! | [`fri`] | commit to tables: parameters in, root and prover data out |
 //! | [`whir`] | commit to stacks of 64-bit words: any file, columns, packed bits |
-//! | [`merkle`] | build the trees over columns that are already encoded |
-//! | [`ntt`] | transform and extend columns |
-//! | [`hash`] | run Poseidon2, one state or many, and the hash modes over it |
-//! | [`field`] | compute in KoalaBear and its extensions |
+//! | [`merkle`] | build the trees over columns that are already encoded; `bytes`, over digests of bytes |
+//! | [`ntt`] | transform and extend columns; `additive`, lanes of words of GF(2^64) |
+//! | [`hash`] | run Poseidon2, one state or many, and the hash modes over it; `blake`, many messages at once |
+//! | [`field`] | compute in KoalaBear and its extensions; `gf2`, in GF(2^64) and GF(2^192) |
 //! | [`nano`] | find and check Nano proof-of-work |
 //! | [`arch`] | choose the instruction set and the threads, keep large buffers |
 //!

@@ -229,7 +229,7 @@ fn shape_blocks(shape: Shape, encoder: &Encoder) -> usize {
 /// Writes the rows of the message: the last lane first.
 fn fill(stack: &Stack, encoder: &Encoder, rows: &mut [u64]) {
     let lanes: Vec<&[u64]> = stack.lanes().rev().collect();
-    encoder.rows_of(&lanes, stack.made_of(), rows);
+    encoder.rows_of(&lanes, stack.representation(), rows);
 }
 
 /// The digests of rows.

@@ -17,8 +17,8 @@ pub enum Error {
     /// There is too little to commit to.
     #[error(
         "too small to commit to: {words} words of 8 bytes\n\
-         hint: at least {WORDS_MIN} words, {} bytes, make a vector of 2^{LOG_WORDS_MIN}; fill up with zeros",
-        8 * WORDS_MIN
+         hint: more than {} bytes make a vector of 2^{LOG_WORDS_MIN} words, the smallest; append zeros",
+        8 * (WORDS_MIN - 1)
     )]
     TooSmall {
         /// Words placed.
@@ -35,7 +35,10 @@ pub enum Error {
         words: usize,
     },
     /// A column is not a power of two of words.
-    #[error("column {column} has {words} words, which is not a power of two")]
+    #[error(
+        "column {column} has {words} words, which is not a power of two\n\
+         hint: fill it up with zeros; one vector of any length is made by Stack::from_words"
+    )]
     ColumnLen {
         /// Index of the column.
         column: usize,

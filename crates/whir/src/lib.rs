@@ -32,8 +32,20 @@
 //! is a message of the additive transform over the Cantor basis ([`lanework_ntt::additive`]). Row p of the code is
 //! word p of the codewords of all lanes, as words of the tower, the last lane first; so the lanes beyond the last
 //! word that was placed, which hold zeros, come first. They are not encoded, stored or sent, and the hash of their
-//! zeros is computed once. This is the code of the multilinear commitments WHIR (Arnon, Chiesa, Fenzi, Yogev, ePrint
+//! zeros is computed once. The code is that of the multilinear commitments WHIR (Arnon, Chiesa, Fenzi, Yogev, ePrint
 //! 2024/1586) and Ligerito (Novakovic, Angeris, ePrint 2025/1187) over binary fields.
+//!
+//! # Bytes
+//! - A word is eight bytes of the input, the first the lowest, and an element of K = GF(2)\[x\] / (x^64 + x^4 + x^3 + x + 1)
+//!   with bit i the coefficient of x^i; or of the tower, see [`Stack::with_representation`].
+//! - The tower is not that of Binius: [`lanework_field::gf2::spec`] has its polynomials, the Cantor basis, and both maps.
+//! - Row p has the values at the point [`T64::omega(p)`](lanework_field::gf2::T64::omega) of the polynomials whose
+//!   coefficients in the novel basis are the lanes' words, in words of the tower.
+//! - A leaf is 512 bytes: 64 words, little endian, of which those of empty lanes are zeros.
+//! - Leaves and nodes are hashed by [`TreeHash::new`](lanework_hash::blake::TreeHash::new).
+//!
+//! The root does not depend on the number of bytes in the last word, nor on what the words are made of. [`Shape`] has
+//! the former; a protocol puts the whole commitment, and the latter, into its transcript.
 #![forbid(unsafe_code)]
 
 mod commit;
@@ -45,7 +57,9 @@ pub mod synthetic;
 
 pub use commit::{Committer, Opening, ProverData, Report, commit};
 pub use error::{Error, OpeningError};
+pub use lanework_hash::ByteDigest;
 pub use lanework_hash::blake::Function;
+pub use lanework_ntt::additive::Representation;
 pub use params::{MemoryMode, Params, ParamsBuilder};
 pub use shape::{Commitment, Shape};
 pub use stack::{LOG_LANES, LOG_WORDS_MAX, LOG_WORDS_MIN, Layout, Stack};

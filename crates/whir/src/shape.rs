@@ -9,7 +9,7 @@ use crate::commit::Opening;
 use crate::stack::{LOG_LANES, LOG_WORDS_MAX, LOG_WORDS_MIN};
 use crate::{OpeningError, Stack};
 
-/// What a root is the root of.
+/// What a root is the root of. The root alone does not bind it: a protocol puts both into its transcript.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// Bytes committed to.
@@ -93,8 +93,8 @@ impl Commitment {
         self.shape
     }
 
-    /// The rows at `positions`, which are in ascending order without repetition, if the opening proves them: words
-    /// of the tower, the last lane first.
+    /// The rows at `positions`, in the order asked for, if the opening proves them: words of the tower, the last lane
+    /// first. Positions may come in any order and more than once, as for [`crate::ProverData::open`].
     ///
     /// # Errors
     /// [`OpeningError`]: there is no such shape, sizes do not fit, or the rows are not those committed to.
@@ -105,8 +105,11 @@ impl Commitment {
     ) -> Result<Vec<&'a [u64]>, OpeningError> {
         self.shape.check()?;
         let Shape { lanes, .. } = self.shape;
+        let mut distinct = positions.to_vec();
+        distinct.sort_unstable();
+        distinct.dedup();
         let got = opening.words.len();
-        let expected = positions.len().saturating_mul(lanes);
+        let expected = distinct.len().saturating_mul(lanes);
         if got != expected {
             return Err(OpeningError::WordsLen { expected, got });
         }
@@ -126,10 +129,16 @@ impl Commitment {
             &hash,
             &[self.root],
             log_rows,
-            positions,
+            &distinct,
             &leaves,
             &opening.siblings,
         )?;
-        Ok(rows)
+        let row = |position| {
+            distinct
+                .binary_search(position)
+                .ok()
+                .and_then(|index| rows.get(index))
+        };
+        Ok(positions.iter().filter_map(row).copied().collect())
     }
 }

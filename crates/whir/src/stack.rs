@@ -136,6 +136,16 @@ impl Stack {
         Ok(stack)
     }
 
+    /// Any number of words.
+    ///
+    /// # Errors
+    /// As [`Stack::zeroed`].
+    pub fn from_words(words: &[u64]) -> Result<Self, Error> {
+        let mut stack = Self::zeroed((words.len() as u64).saturating_mul(8))?;
+        stack.words_mut().copy_from_slice(words);
+        Ok(stack)
+    }
+
     /// Fills the vector with the bytes that `read` gives: it is called with an offset and the bytes to write from
     /// there on, for parts of the vector and from several threads, those that are current.
     ///
@@ -194,14 +204,14 @@ impl Stack {
     /// Says what the words are made of: those of the polynomial representation of K, as they are at first, or words
     /// of the tower. The latter suits packed bits, which may as well be the coefficients of another basis.
     #[must_use]
-    pub fn representation(self, representation: Representation) -> Self {
+    pub fn with_representation(self, representation: Representation) -> Self {
         Self {
             representation,
             ..self
         }
     }
 
-    /// The words of the lanes that hold something.
+    /// The words of the lanes that hold something, with the zeros that fill up the last of these lanes.
     pub fn words(&self) -> &[u64] {
         &self.cells
     }
@@ -228,7 +238,7 @@ impl Stack {
     }
 
     /// What the words are made of.
-    pub fn made_of(&self) -> Representation {
+    pub fn representation(&self) -> Representation {
         self.representation
     }
 }

@@ -27,9 +27,7 @@ fn words(len: usize, seed: u64) -> Vec<u64> {
 }
 
 fn stack_of(words: &[u64]) -> Stack {
-    let mut stack = Stack::zeroed(8 * words.len() as u64).unwrap();
-    stack.words_mut().copy_from_slice(words);
-    stack
+    Stack::from_words(words).unwrap()
 }
 
 fn choices() -> Vec<Choice> {
@@ -222,7 +220,7 @@ fn words_of_the_tower_are_committed_as_they_are() {
         .collect();
     let params = Params::builder().build().unwrap();
     let (one, ..) = commit(&params, stack_of(&polynomial)).unwrap();
-    let stack = stack_of(&tower).representation(Representation::Tower);
+    let stack = stack_of(&tower).with_representation(Representation::Tower);
     let (other, ..) = commit(&params, stack).unwrap();
     assert_eq!(one, other);
 }
@@ -332,6 +330,10 @@ fn openings_prove_rows_and_nothing_else() {
             &data.code().unwrap()[position * lanes..(position + 1) * lanes]
         );
     }
+    let again = commitment
+        .verify(&[2047, 4, 5, 2047, 1000], &opening)
+        .unwrap();
+    assert_eq!(again, [rows[3], rows[0], rows[1], rows[3], rows[2]]);
     let none = data.open(&[]).unwrap();
     assert!(commitment.verify(&[], &none).unwrap().is_empty());
 
@@ -371,12 +373,7 @@ fn openings_prove_rows_and_nothing_else() {
         refuse(&commitment, &positions, &twin),
         OpeningError::WordsLen { .. }
     ));
-    for wrong in [
-        &[4, 5, 1000, 2046][..],
-        &[5, 4, 1000, 2047],
-        &[4, 4, 5, 1000],
-        &[4, 5, 1000, usize::MAX],
-    ] {
+    for wrong in [&[4, 5, 1000, 2046][..], &[4, 5, 1000, usize::MAX]] {
         assert!(
             matches!(refuse(&commitment, wrong, &opening), OpeningError::Tree(_)),
             "{wrong:?}"

@@ -113,7 +113,7 @@ fn what_cannot_be_is_refused_with_a_hint() {
     let refuse = |more: &[&str], parts: &[&str]| refused(&[&whir[..], more].concat(), parts);
     refuse(
         &[text(&small)],
-        &["small", "too small", "131080 bytes", "hint:"],
+        &["small", "too small", "131072 bytes", "hint:"],
     );
     refuse(&[text(folder.path())], &["not a regular file"]);
     refuse(&["/nowhere/to/be/found"], &["cannot open"]);

@@ -59,6 +59,9 @@ pub(crate) const fn apply(columns: &[u64; 64], word: u64) -> u64 {
 
 /// An element of GF(2^64) as a word of the tower.
 ///
+/// Its product is the definition, byte by byte, and slow: compute in [`B64`](super::B64), or on slices with
+/// [`TowerRows`](super::bytes::TowerRows).
+///
 /// Byte i, from the least significant, is the coefficient of the i-th product of {1, X}, {1, Y}, {1, Z}.
 /// So the elements of GF(2^8), GF(2^16) and GF(2^32) are the words whose upper bytes are 0.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]

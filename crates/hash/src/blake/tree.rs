@@ -16,7 +16,7 @@ impl TreeHash {
     /// The hashes of trees of Lanework's own, in which no leaf is a node.
     ///
     /// BLAKE2s is personalised: `bpcsleaf` for leaves, `bpcsnode` for nodes. BLAKE3 is plain for leaves,
-    /// and for nodes under the key `lanework merkle node 2026 v1 ...`, of 32 bytes.
+    /// and for nodes keyed with the 32 bytes `lanework merkle node 2026 v1 ...`, the three dots included.
     pub fn new(function: Function, choice: Choice) -> Self {
         match function {
             Function::Blake3 => Self {
