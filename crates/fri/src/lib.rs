@@ -36,5 +36,6 @@ pub mod synthetic;
 
 pub use commit::{Codeword, Commitment, Committer, ProverData, Report, Tree, commit};
 pub use error::Error;
+pub use lanework_field::koala::Extension;
 pub use params::{Format, MemoryMode, Params, ParamsBuilder, Sponge};
-pub use source::{ColumnSource, Extension, Group, Shape, Table};
+pub use source::{ColumnSource, Group, Shape, Table};

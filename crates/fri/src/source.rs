@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lanework_arch::memory::{Column, Pages, Slab};
 use lanework_arch::threads::Threads;
 use lanework_field::KoalaBear;
-use lanework_field::koala::{Ext4, Ext6};
+use lanework_field::koala::Extension;
 
 use crate::Error;
 
@@ -244,31 +244,6 @@ impl std::fmt::Debug for Group<'_> {
         f.debug_struct("Group")
             .field("len", &self.len())
             .finish_non_exhaustive()
-    }
-}
-
-/// An element of an extension of KoalaBear, made of limbs.
-pub trait Extension: Copy + Send + Sync {
-    /// Limbs of an element.
-    const DEGREE: usize;
-
-    /// The limbs, in the order in which they are hashed.
-    fn limbs(&self) -> &[KoalaBear];
-}
-
-impl Extension for Ext4 {
-    const DEGREE: usize = Self::DEGREE;
-
-    fn limbs(&self) -> &[KoalaBear] {
-        &self.0
-    }
-}
-
-impl Extension for Ext6 {
-    const DEGREE: usize = Self::DEGREE;
-
-    fn limbs(&self) -> &[KoalaBear] {
-        &self.0
     }
 }
 

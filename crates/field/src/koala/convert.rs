@@ -3,13 +3,9 @@
 //! The residues are written as if they were Montgomery words and multiplied by the constant that
 //! makes them so: one constant product per element, in lanes.
 
-use lanework_arch::{Choice, Portable};
+use lanework_arch::Choice;
 
-#[cfg(target_arch = "aarch64")]
-use super::lanes::NeonLanes;
-#[cfg(target_arch = "x86_64")]
-use super::lanes::{Avx2Lanes, Avx512Lanes};
-use super::lanes::{Kernel, Lanes, PortableLanes, Prepared};
+use super::lanes::{Computation, Lanes, Prepared, dispatch};
 use super::spec::{MONTGOMERY_R2, P};
 use super::{Integer, KoalaBear};
 use crate::Error;
@@ -60,45 +56,12 @@ fn from_slice<I: Integer, const CHECK: bool>(
     dispatch(choice, FromIntegers::<I, CHECK> { integers, elements })
 }
 
-/// A computation for any lanes.
-trait Generic {
-    type Output;
-    fn run<L: Lanes>(self, token: L::Token) -> Self::Output;
-}
-
-fn dispatch<G: Generic>(choice: Choice, generic: G) -> G::Output {
-    struct With<G, L: Lanes>(G, L::Token);
-
-    impl<G: Generic, L: Lanes> Kernel for With<G, L> {
-        type Output = G::Output;
-
-        #[inline(always)]
-        fn run(self) -> G::Output {
-            self.0.run::<L>(self.1)
-        }
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    if let Some(token) = lanework_arch::Avx512::new(choice) {
-        return Avx512Lanes::run(token, With::<G, Avx512Lanes>(generic, token));
-    }
-    #[cfg(target_arch = "x86_64")]
-    if let Some(token) = lanework_arch::Avx2::new(choice) {
-        return Avx2Lanes::run(token, With::<G, Avx2Lanes>(generic, token));
-    }
-    #[cfg(target_arch = "aarch64")]
-    if let Some(token) = lanework_arch::Neon::new(choice) {
-        return NeonLanes::run(token, With::<G, NeonLanes>(generic, token));
-    }
-    PortableLanes::run(Portable, With::<G, PortableLanes>(generic, Portable))
-}
-
 struct FromIntegers<'a, I, const CHECK: bool> {
     integers: &'a [I],
     elements: &'a mut [KoalaBear],
 }
 
-impl<I: Integer, const CHECK: bool> Generic for FromIntegers<'_, I, CHECK> {
+impl<I: Integer, const CHECK: bool> Computation for FromIntegers<'_, I, CHECK> {
     type Output = Result<(), Error>;
 
     #[inline(always)]
@@ -134,7 +97,7 @@ struct ToCanonical<'a> {
     integers: &'a mut [u32],
 }
 
-impl Generic for ToCanonical<'_> {
+impl Computation for ToCanonical<'_> {
     type Output = ();
 
     #[inline(always)]

@@ -5,8 +5,37 @@ use std::iter::{Product, Sum};
 use std::ops::{Add, AddAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::KoalaBear;
+use super::lanes::Lanes;
 use super::spec::{EXT4_FROBENIUS, EXT6_FROBENIUS};
 use crate::Field;
+
+/// An extension of KoalaBear, whose elements are a few limbs.
+pub trait Extension: Field + From<KoalaBear> + Mul<KoalaBear, Output = Self> {
+    /// As many values as an element has limbs.
+    type Limbs<T: Copy + Send + Sync>: Copy + Send + Sync + AsRef<[T]> + AsMut<[T]>;
+
+    /// The degree over the base field: limbs of an element.
+    const DEGREE: usize;
+
+    /// The limbs, in the order in which they are hashed.
+    fn limbs(&self) -> &[KoalaBear];
+
+    /// The element with these limbs.
+    ///
+    /// # Panics
+    /// If they are not [`DEGREE`](Self::DEGREE) many.
+    fn from_limbs(limbs: &[KoalaBear]) -> Self;
+
+    /// The p-th power.
+    #[must_use]
+    fn frobenius(self) -> Self;
+
+    /// `value` for each limb.
+    fn splat<T: Copy + Send + Sync>(value: T) -> Self::Limbs<T>;
+
+    /// The products of two elements in each lane, limb by limb.
+    fn mul_lanes<L: Lanes>(left: &Self::Limbs<L>, right: &Self::Limbs<L>) -> Self::Limbs<L>;
+}
 
 /// An element of F\[X\]/(X^4 - 3): the coefficients of 1, X, X^2, X^3.
 ///
@@ -229,8 +258,64 @@ impl Mul for Ext6 {
     }
 }
 
+/// 3 x in each lane.
+#[inline(always)]
+fn triple_lanes<L: Lanes>(x: L) -> L {
+    x.double() + x
+}
+
+/// The products of (a0, a1) and (b0, b1) in E2, lane by lane.
+#[inline(always)]
+fn mul_ext2_lanes<L: Lanes>(a: [L; 2], b: [L; 2]) -> [L; 2] {
+    [
+        a[0] * b[0] + triple_lanes(a[1] * b[1]),
+        a[0] * b[1] + a[1] * b[0],
+    ]
+}
+
+#[inline(always)]
+fn add_ext2_lanes<L: Lanes>(a: [L; 2], b: [L; 2]) -> [L; 2] {
+    [a[0] + b[0], a[1] + b[1]]
+}
+
+/// u + 1 times the elements.
+#[inline(always)]
+fn mul_v3_lanes<L: Lanes>(a: [L; 2]) -> [L; 2] {
+    [a[0] + triple_lanes(a[1]), a[0] + a[1]]
+}
+
 macro_rules! extension {
-    ($name:ident, $degree:literal) => {
+    ($name:ident, $degree:literal, $mul_lanes:expr) => {
+        impl Extension for $name {
+            type Limbs<T: Copy + Send + Sync> = [T; $degree];
+
+            const DEGREE: usize = $degree;
+
+            fn limbs(&self) -> &[KoalaBear] {
+                &self.0
+            }
+
+            fn from_limbs(limbs: &[KoalaBear]) -> Self {
+                let mut element = Self::ZERO;
+                element.0.copy_from_slice(limbs);
+                element
+            }
+
+            fn frobenius(self) -> Self {
+                self.frobenius()
+            }
+
+            #[inline(always)]
+            fn splat<T: Copy + Send + Sync>(value: T) -> [T; $degree] {
+                [value; $degree]
+            }
+
+            #[inline(always)]
+            fn mul_lanes<L: Lanes>(left: &[L; $degree], right: &[L; $degree]) -> [L; $degree] {
+                $mul_lanes(left, right)
+            }
+        }
+
         impl $name {
             /// The degree over the base field.
             pub const DEGREE: usize = $degree;
@@ -350,5 +435,30 @@ macro_rules! extension {
     };
 }
 
-extension!(Ext4, 4);
-extension!(Ext6, 6);
+/// Coefficient by coefficient, with X^4 = 3.
+#[inline(always)]
+fn mul_ext4_lanes<L: Lanes>(a: &[L; 4], b: &[L; 4]) -> [L; 4] {
+    [
+        a[0] * b[0] + triple_lanes(a[1] * b[3] + a[2] * b[2] + a[3] * b[1]),
+        a[0] * b[1] + a[1] * b[0] + triple_lanes(a[2] * b[3] + a[3] * b[2]),
+        a[0] * b[2] + a[1] * b[1] + a[2] * b[0] + triple_lanes(a[3] * b[3]),
+        a[0] * b[3] + a[1] * b[2] + a[2] * b[1] + a[3] * b[0],
+    ]
+}
+
+/// Coefficient by coefficient over E2, with v^3 = u + 1.
+#[inline(always)]
+fn mul_ext6_lanes<L: Lanes>(a: &[L; 6], b: &[L; 6]) -> [L; 6] {
+    let (a0, a1, a2) = ([a[0], a[1]], [a[2], a[3]], [a[4], a[5]]);
+    let (b0, b1, b2) = ([b[0], b[1]], [b[2], b[3]], [b[4], b[5]]);
+    let high = add_ext2_lanes(mul_ext2_lanes(a1, b2), mul_ext2_lanes(a2, b1));
+    let c0 = add_ext2_lanes(mul_ext2_lanes(a0, b0), mul_v3_lanes(high));
+    let low = add_ext2_lanes(mul_ext2_lanes(a0, b1), mul_ext2_lanes(a1, b0));
+    let c1 = add_ext2_lanes(low, mul_v3_lanes(mul_ext2_lanes(a2, b2)));
+    let low = add_ext2_lanes(mul_ext2_lanes(a0, b2), mul_ext2_lanes(a1, b1));
+    let c2 = add_ext2_lanes(low, mul_ext2_lanes(a2, b0));
+    [c0[0], c0[1], c1[0], c1[1], c2[0], c2[1]]
+}
+
+extension!(Ext4, 4, mul_ext4_lanes);
+extension!(Ext6, 6, mul_ext6_lanes);

@@ -49,7 +49,7 @@
 
 use std::ops::{Add, AddAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use lanework_arch::Isa;
+use lanework_arch::{Choice, Isa, Portable};
 
 use super::KoalaBear;
 use super::spec::{MONTGOMERY_MU, P};
@@ -74,6 +74,66 @@ pub trait Kernel {
 
     /// Does the computation. Implementations are `#[inline(always)]`.
     fn run(self) -> Self::Output;
+}
+
+/// A computation that any lanes can do, see [`dispatch`].
+pub trait Computation {
+    /// What the computation returns.
+    type Output;
+
+    /// Does the computation. Implementations are `#[inline(always)]`.
+    fn run<L: Lanes>(self, token: L::Token) -> Self::Output;
+}
+
+/// Does `computation` with the widest lanes that `choice` has.
+///
+/// ```
+/// use lanework_arch::Choice;
+/// use lanework_field::KoalaBear;
+/// use lanework_field::koala::lanes::{Computation, Lanes, dispatch};
+///
+/// struct Double<'a>(&'a mut [KoalaBear]);
+///
+/// impl Computation for Double<'_> {
+///     type Output = ();
+///
+///     #[inline(always)]
+///     fn run<L: Lanes>(self, token: L::Token) {
+///         for chunk in self.0.chunks_exact_mut(L::LEN) {
+///             L::from_slice(token, chunk).double().to_slice(chunk);
+///         }
+///     }
+/// }
+///
+/// let mut values = [KoalaBear::new(5); 32];
+/// dispatch(Choice::best(), Double(&mut values));
+/// assert_eq!(values, [KoalaBear::new(10); 32]);
+/// ```
+pub fn dispatch<C: Computation>(choice: Choice, computation: C) -> C::Output {
+    struct With<C, L: Lanes>(C, L::Token);
+
+    impl<C: Computation, L: Lanes> Kernel for With<C, L> {
+        type Output = C::Output;
+
+        #[inline(always)]
+        fn run(self) -> C::Output {
+            self.0.run::<L>(self.1)
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    if let Some(token) = lanework_arch::Avx512::new(choice) {
+        return Avx512Lanes::run(token, With::<C, Avx512Lanes>(computation, token));
+    }
+    #[cfg(target_arch = "x86_64")]
+    if let Some(token) = lanework_arch::Avx2::new(choice) {
+        return Avx2Lanes::run(token, With::<C, Avx2Lanes>(computation, token));
+    }
+    #[cfg(target_arch = "aarch64")]
+    if let Some(token) = lanework_arch::Neon::new(choice) {
+        return NeonLanes::run(token, With::<C, NeonLanes>(computation, token));
+    }
+    PortableLanes::run(Portable, With::<C, PortableLanes>(computation, Portable))
 }
 
 /// A constant factor with its quotient word, the same for all lanes.

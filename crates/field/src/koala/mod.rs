@@ -15,6 +15,6 @@ mod x86_avx2;
 mod x86_avx512;
 
 pub use convert::{from_canonical_slice, reduce_slice, to_canonical_slice};
-pub use extension::{Ext4, Ext6};
+pub use extension::{Ext4, Ext6, Extension};
 pub use integer::Integer;
 pub use scalar::KoalaBear;

@@ -2,8 +2,9 @@
 
 use std::array;
 
+use lanework_field::koala::lanes::{Computation, Lanes, dispatch};
 use lanework_field::koala::spec::P;
-use lanework_field::koala::{Ext4, Ext6};
+use lanework_field::koala::{Ext4, Ext6, Extension};
 use lanework_field::{Error, Field, KoalaBear, batch_inverse, powers};
 use lanework_testkit::vectors::{Vector, koalabear};
 use p3_field::extension::BinomialExtensionField;
@@ -228,4 +229,69 @@ where
     let inverse = |x: E| x.inverse().unwrap_or(E::ZERO);
     prop_assert_eq!(values, [inverse(a), E::ZERO, inverse(b), inverse(c)]);
     Ok(())
+}
+
+/// Products in lanes against products of scalars.
+#[test]
+fn products_in_lanes_are_products() {
+    struct Products<'a, E>(&'a [E], &'a [E], &'a mut Vec<E>);
+
+    impl<E: Extension> Computation for Products<'_, E> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<L: Lanes>(self, token: L::Token) {
+            let load = |elements: &[E]| {
+                let mut limbs = E::splat(L::splat(token, KoalaBear::ZERO));
+                for (limb, lanes) in limbs.as_mut().iter_mut().enumerate() {
+                    let column: Vec<_> = elements.iter().map(|x| x.limbs()[limb]).collect();
+                    *lanes = L::from_slice(token, &column);
+                }
+                limbs
+            };
+            for (left, right) in self.0.chunks(L::LEN).zip(self.1.chunks(L::LEN)) {
+                let products = E::mul_lanes(&load(left), &load(right));
+                let mut columns = vec![[KoalaBear::ZERO; 16]; E::DEGREE];
+                for (column, lanes) in columns.iter_mut().zip(products.as_ref()) {
+                    lanes.to_slice(column);
+                }
+                self.2.extend((0..L::LEN).map(|lane| {
+                    let limbs: Vec<_> = columns.iter().map(|column| column[lane]).collect();
+                    E::from_limbs(&limbs)
+                }));
+            }
+        }
+    }
+
+    fn check<E: Extension>() {
+        let mut state = 1_u64;
+        let mut elements = || {
+            (0..64)
+                .map(|_| {
+                    let limbs: Vec<_> = (0..E::DEGREE)
+                        .map(|_| {
+                            state = state
+                                .wrapping_mul(6364136223846793005)
+                                .wrapping_add(1442695040888963407);
+                            match state >> 60 {
+                                0 => -KoalaBear::ONE,
+                                1 => KoalaBear::ZERO,
+                                _ => KoalaBear::from_u64(state >> 16),
+                            }
+                        })
+                        .collect();
+                    E::from_limbs(&limbs)
+                })
+                .collect::<Vec<E>>()
+        };
+        let (left, right) = (elements(), elements());
+        let expected: Vec<E> = left.iter().zip(&right).map(|(&a, &b)| a * b).collect();
+        for choice in lanework_arch::Choice::available() {
+            let mut products = Vec::new();
+            dispatch(choice, Products(&left, &right, &mut products));
+            assert_eq!(products, expected, "{choice}");
+        }
+    }
+    check::<Ext4>();
+    check::<Ext6>();
 }
