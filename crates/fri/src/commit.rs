@@ -9,15 +9,14 @@ use lanework_arch::cpu::Caches;
 use lanework_arch::memory::{self, Pages, Slab};
 use lanework_arch::threads::Threads;
 use lanework_field::KoalaBear;
-use lanework_hash::{
-    Compression, Digest, MerkleDamgard, PaddingFreeSponge, Poseidon2, RowHasher,
-    TruncatedPermutation,
-};
+use lanework_hash::Digest;
+use lanework_merkle::opening::check_positions;
 use lanework_merkle::{Builder, lineth, mmcs};
 use lanework_ntt::LdePlan;
 
+use crate::rows::{Batch, Hashers};
 use crate::source::Group;
-use crate::{ColumnSource, Error, Format, MemoryMode, Params, Shape};
+use crate::{ColumnSource, Error, Format, MemoryMode, Params, RowOpening, Shape};
 
 /// Commits to `tables` with `params`.
 ///
@@ -41,8 +40,7 @@ pub struct Committer {
     params: Params,
     caches: Caches,
     own_threads: Option<Threads>,
-    hasher: Box<dyn RowHasher>,
-    compression: Box<dyn Compression>,
+    hashers: Hashers,
     plans: Mutex<Vec<(u32, Arc<LdePlan>)>>,
     spare: Spare,
 }
@@ -60,31 +58,11 @@ impl Committer {
     /// # Errors
     /// [`Error::Threads`] if the threads cannot be started.
     pub fn new(params: Params) -> Result<Self, Error> {
-        let choice = params.choice();
-        let narrow = || Poseidon2::<16>::new(params.constants16(), choice);
-        let (hasher, compression): (Box<dyn RowHasher>, Box<dyn Compression>) =
-            match params.format() {
-                Format::Lineth => (
-                    Box::new(MerkleDamgard::new(narrow())),
-                    Box::new(MerkleDamgard::new(narrow())),
-                ),
-                Format::Plonky3 { .. } => {
-                    let hasher: Box<dyn RowHasher> = match params.constants24() {
-                        Some(wide) => {
-                            let wide = Poseidon2::<24>::new(wide, choice);
-                            Box::new(PaddingFreeSponge::<24, 16>::new(wide))
-                        }
-                        None => Box::new(PaddingFreeSponge::<16, 8>::new(narrow())),
-                    };
-                    (hasher, Box::new(TruncatedPermutation::new(narrow())))
-                }
-            };
         let own_threads = params.threads().map(Threads::new).transpose()?;
         Ok(Self {
             caches: Caches::detect(),
             own_threads,
-            hasher,
-            compression,
+            hashers: Hashers::new(&params, params.choice()),
             plans: Mutex::default(),
             spare: Spare::default(),
             params,
@@ -116,7 +94,7 @@ impl Committer {
         let start = Instant::now();
         let threads = self.threads();
         let shapes: Vec<Shape> = tables.iter().map(ColumnSource::shape).collect();
-        self.check(&shapes)?;
+        self.params.check(&shapes)?;
         let (codewords, encode, tree) = threads.install(|| {
             let codewords = self.encode(&mut tables, &shapes)?;
             if self.params.memory() == MemoryMode::Consume {
@@ -167,47 +145,6 @@ impl Committer {
         lock(&self.spare.digests).push(data.tree.into_slab());
         lock(&self.spare.codewords).extend(data.codewords.into_iter().map(|code| code.cells));
         data.tables
-    }
-
-    fn check(&self, shapes: &[Shape]) -> Result<(), Error> {
-        /// log2 of the largest order of a root of unity.
-        const LOG_LONGEST: u32 = 24;
-        if shapes.is_empty() {
-            return Err(Error::NoTables);
-        }
-        let log_inv_rate = self.params.log_inv_rate();
-        for (table, shape) in shapes.iter().enumerate() {
-            let &Shape { log_rows, .. } = shape;
-            if log_rows.saturating_add(log_inv_rate) > LOG_LONGEST {
-                return Err(Error::CodewordTooLong {
-                    table,
-                    log_rows,
-                    log_inv_rate,
-                });
-            }
-            if shape.columns_len() == 0 {
-                return Err(Error::NoColumns { table });
-            }
-            if self.params.format() == Format::Lineth {
-                let (expected, got) = (lineth::EXT_DEGREE, shape.ext_degree);
-                if shape.ext_width > 0 && got != expected {
-                    return Err(Error::ExtensionDegree {
-                        table,
-                        expected,
-                        got,
-                    });
-                }
-                // Found by the tree too, but only when all columns are encoded.
-                let height = shape.rows_len() << log_inv_rate;
-                if shapes[..table]
-                    .iter()
-                    .any(|earlier| earlier.log_rows == log_rows)
-                {
-                    return Err(lanework_merkle::Error::SameHeight { table, height }.into());
-                }
-            }
-        }
-        Ok(())
     }
 
     fn plan(&self, log_rows: u32) -> Result<Arc<LdePlan>, Error> {
@@ -308,7 +245,7 @@ impl Committer {
     }
 
     fn hash(&self, codewords: &[Codeword]) -> Result<Tree, Error> {
-        let builder = Builder::new(&*self.hasher, &*self.compression)
+        let builder = Builder::new(&*self.hashers.hasher, &*self.hashers.compression)
             .pages(self.params.pages())
             .cache_bytes(self.caches.l2_bytes);
         let spare = lock(&self.spare.digests).pop();
@@ -422,6 +359,11 @@ pub struct Commitment {
 }
 
 impl Commitment {
+    /// The commitment of these digests: a root, or a cap.
+    pub fn new(digests: Vec<Digest>) -> Self {
+        Self { digests }
+    }
+
     /// The root in the lineth format, the cap in the Plonky3 format.
     pub fn digests(&self) -> &[Digest] {
         &self.digests
@@ -458,6 +400,29 @@ impl<T> ProverData<T> {
     /// The tree.
     pub fn tree(&self) -> &Tree {
         &self.tree
+    }
+
+    /// The encoded rows at `positions` of the tallest table and the rows of the other tables that go with
+    /// them, with what proves them. `committer` has the parameters of the commitment.
+    ///
+    /// # Errors
+    /// [`Error::Positions`] if the positions are not rows in ascending order without repetition;
+    /// [`Error::AboveCap`] if a table has fewer encoded rows than the commitment has digests.
+    pub fn open(&self, committer: &Committer, positions: &[usize]) -> Result<RowOpening, Error> {
+        let shapes: Vec<_> = self.codewords.iter().map(Codeword::shape).collect();
+        let batch = Batch::new(&committer.params, &shapes);
+        check_positions(batch.log_height, positions).map_err(Error::Positions)?;
+        if let Some(table) = batch.above_cap() {
+            return Err(Error::AboveCap { table });
+        }
+        let rows = self.codewords.iter().map(|codeword| {
+            let rows = batch.rows(&codeword.shape, positions).into_iter();
+            rows.flat_map(|row| codeword.row(row)).collect()
+        });
+        Ok(RowOpening {
+            rows: rows.collect(),
+            siblings: self.tree.siblings(positions, batch.cap_height),
+        })
     }
 }
 
@@ -533,6 +498,13 @@ impl Tree {
         match self {
             Self::Lineth(tree) => tree.digests_len(),
             Self::Plonky3(tree) => tree.digests_len(),
+        }
+    }
+
+    fn siblings(&self, positions: &[usize], cap_height: u32) -> Vec<Digest> {
+        match self {
+            Self::Lineth(tree) => tree.siblings(positions, cap_height),
+            Self::Plonky3(tree) => tree.siblings(positions, cap_height),
         }
     }
 

@@ -104,6 +104,15 @@ pub enum Error {
         /// The text as given.
         text: String,
     },
+    /// A table has fewer encoded rows than the cap has digests, so that no opening proves its rows.
+    #[error("table {table} enters the tree above the cap\nhint: a lower cap binds it")]
+    AboveCap {
+        /// Index of the table.
+        table: usize,
+    },
+    /// The positions to open are not rows in ascending order.
+    #[error(transparent)]
+    Positions(lanework_merkle::VerifyError),
     /// Memory could not be had.
     #[error(transparent)]
     Memory(#[from] lanework_arch::memory::Error),

@@ -7,6 +7,7 @@
 //! | module | what it has |
 //! |---|---|
 //! | the root | [`Params`], [`Table`] and the [`ColumnSource`] trait behind it, [`commit`], [`Committer`] |
+//! | the root | [`ProverData::open`] and [`RowVerifier`]: openings of encoded rows |
 //! | [`synthetic`] | generated tables, for tests and measurements |
 //!
 //! The rows of a [`Table`] are in natural order. Codewords are in bit-reversed order, and so are the
@@ -31,11 +32,15 @@
 mod commit;
 mod error;
 mod params;
+mod rows;
 mod source;
 pub mod synthetic;
+mod verify_error;
 
 pub use commit::{Codeword, Commitment, Committer, ProverData, Report, Tree, commit};
 pub use error::Error;
 pub use lanework_field::koala::Extension;
 pub use params::{Format, MemoryMode, Params, ParamsBuilder, Sponge};
+pub use rows::{RowOpening, RowVerifier, verify_rows};
 pub use source::{ColumnSource, Group, Shape, Table};
+pub use verify_error::VerifyError;

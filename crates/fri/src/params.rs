@@ -5,8 +5,9 @@ use std::num::NonZero;
 use lanework_arch::Choice;
 use lanework_arch::memory::Pages;
 use lanework_hash::RoundConstants;
+use lanework_merkle::lineth;
 
-use crate::Error;
+use crate::{Error, Shape};
 
 /// The leaf and tree format of a commitment.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -151,6 +152,48 @@ impl Params {
     /// The constants of the permutation of width 24, in formats that use one.
     pub fn constants24(&self) -> Option<&RoundConstants<24>> {
         self.constants24.as_ref()
+    }
+
+    /// Whether tables of `shapes` can be committed to.
+    pub(crate) fn check(&self, shapes: &[Shape]) -> Result<(), Error> {
+        /// log2 of the largest order of a root of unity.
+        const LOG_LONGEST: u32 = 24;
+        if shapes.is_empty() {
+            return Err(Error::NoTables);
+        }
+        let log_inv_rate = self.log_inv_rate();
+        for (table, shape) in shapes.iter().enumerate() {
+            let &Shape { log_rows, .. } = shape;
+            if log_rows.saturating_add(log_inv_rate) > LOG_LONGEST {
+                return Err(Error::CodewordTooLong {
+                    table,
+                    log_rows,
+                    log_inv_rate,
+                });
+            }
+            if shape.columns_len() == 0 {
+                return Err(Error::NoColumns { table });
+            }
+            if self.format() == Format::Lineth {
+                let (expected, got) = (lineth::EXT_DEGREE, shape.ext_degree);
+                if shape.ext_width > 0 && got != expected {
+                    return Err(Error::ExtensionDegree {
+                        table,
+                        expected,
+                        got,
+                    });
+                }
+                // Found by the tree too, but only when all columns are encoded.
+                let height = shape.rows_len() << log_inv_rate;
+                if shapes[..table]
+                    .iter()
+                    .any(|earlier| earlier.log_rows == log_rows)
+                {
+                    return Err(lanework_merkle::Error::SameHeight { table, height }.into());
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,9 @@
 //! Whole commitments: against published roots and digests, against Plonky3's own crates, and against
 //! each other for every kernel, thread count, memory mode and kind of source.
 
+#[path = "commits/rows.rs"]
+mod rows;
+
 use std::num::NonZero;
 
 use lanework_arch::Choice;
@@ -249,6 +252,8 @@ mod oracle {
 
     use super::Columns;
     use lanework_field::KoalaBear;
+    use lanework_fri::Shape;
+    use lanework_hash::Digest;
     use p3_commit::Mmcs as _;
     use p3_dft::{Radix2DitParallel, TwoAdicSubgroupDft as _};
     use p3_field::{Field, PrimeCharacteristicRing as _, PrimeField32 as _};
@@ -256,10 +261,10 @@ mod oracle {
         KoalaBear as F, Poseidon2KoalaBear, default_koalabear_poseidon2_16,
         default_koalabear_poseidon2_24,
     };
-    use p3_matrix::Matrix as _;
     use p3_matrix::bitrev::BitReversibleMatrix as _;
     use p3_matrix::dense::RowMajorMatrix;
-    use p3_merkle_tree::MerkleTreeMmcs;
+    use p3_matrix::{Dimensions, Matrix as _};
+    use p3_merkle_tree::{MerkleCap, MerkleTreeMmcs, PrunedMerklePaths};
     use p3_symmetric::{PaddingFreeSponge, TruncatedPermutation};
 
     type Packing = <F as Field>::Packing;
@@ -289,6 +294,45 @@ mod oracle {
             )
             .bit_reverse_rows()
             .to_row_major_matrix()
+    }
+
+    /// Whether Plonky3 accepts rows and siblings of an opening, `rows` being those of each position and
+    /// table, under a commitment in the narrow format.
+    pub(super) fn accepts(
+        commitment: &[Digest],
+        shapes: &[Shape],
+        log_inv_rate: u32,
+        positions: &[usize],
+        rows: &[Vec<Vec<KoalaBear>>],
+        siblings: &[Digest],
+    ) -> bool {
+        let theirs = |words: &[KoalaBear]| -> Vec<F> {
+            let word = |word: &KoalaBear| F::new(word.to_canonical());
+            words.iter().map(word).collect()
+        };
+        let digest = |digest: &Digest| -> [F; 8] { theirs(&digest.0).try_into().unwrap() };
+        let mmcs = MerkleTreeMmcs::<Packing, Packing, _, _, 2, 8>::new(
+            Narrow::new(default_koalabear_poseidon2_16()),
+            Compress::new(default_koalabear_poseidon2_16()),
+            commitment.len().ilog2() as usize,
+        );
+        let dimensions: Vec<_> = shapes
+            .iter()
+            .map(|shape| Dimensions {
+                width: shape.columns_len(),
+                height: 1 << (shape.log_rows + log_inv_rate),
+            })
+            .collect();
+        let rows: Vec<Vec<Vec<F>>> = rows
+            .iter()
+            .map(|tables| tables.iter().map(|row| theirs(row)).collect())
+            .collect();
+        let proof = PrunedMerklePaths {
+            sibling_hashes: siblings.iter().map(digest).collect(),
+        };
+        let cap = MerkleCap::new(commitment.iter().map(digest).collect());
+        mmcs.verify_multi_batch(&cap, &dimensions, positions, &rows, &proof)
+            .is_ok()
     }
 
     pub(super) fn cap(

@@ -8,6 +8,7 @@ use lanework_arch::threads::Threads;
 use lanework_field::KoalaBear;
 use lanework_hash::{Compression, Digest, RowHasher};
 
+use crate::opening::{check_positions, siblings};
 use crate::rows::Rows;
 use crate::{Error, memory};
 
@@ -369,6 +370,23 @@ impl Layers {
     /// Digests of all layers.
     pub(crate) fn digests_len(&self) -> usize {
         self.shape.last().map_or(0, |layer| layer.stored.end)
+    }
+
+    /// What opens the leaves at `positions` under the cap of 2^`cap_height` digests, or the leaves
+    /// themselves where the tree is lower.
+    ///
+    /// # Panics
+    /// If positions are not ascending indices of leaves.
+    pub(crate) fn siblings(&self, positions: &[usize], cap_height: u32) -> Vec<Digest> {
+        let log_leaves = self.len() as u32 - 1;
+        if let Err(error) = check_positions(log_leaves, positions) {
+            panic!("{error}");
+        }
+        siblings(
+            positions,
+            log_leaves.saturating_sub(cap_height),
+            |level, index| self.layer(level as usize)[index],
+        )
     }
 
     pub(crate) fn into_slab(self) -> Slab<Digest> {

@@ -9,6 +9,7 @@
 //! | [`lineth`] | the multi-size tree of lineth's prover-ray: two children and an auxiliary digest |
 //! | [`mmcs`] | the binary `MerkleTreeMmcs` of Plonky3: mixed heights, caps |
 //! | [`bytes`] | binary trees of digests of bytes, with openings and their verifier |
+//! | [`opening`] | the verifier of openings of the first two |
 //!
 //! The first two are one binary tree whose layers may take in digests of a smaller table, so they share one
 //! [`Builder`]. It cuts the tree into subtrees that fit into the cache of a core. A task hashes the
@@ -44,8 +45,10 @@ mod layers;
 pub mod lineth;
 mod memory;
 pub mod mmcs;
+pub mod opening;
 mod rows;
 
 pub use error::Error;
 pub use layers::Builder;
+pub use opening::VerifyError;
 pub use rows::Table;

@@ -26,6 +26,15 @@ pub const LEAF_TAG: KoalaBear = KoalaBear::from_u64(0x4c66_7269_5f6c_6631);
 /// Limbs of a cell of an extension column.
 pub const EXT_DEGREE: usize = 6;
 
+/// The header of messages of `base_width` base columns and `ext_width` extension columns.
+pub fn header(base_width: usize, ext_width: usize) -> [KoalaBear; 3] {
+    [
+        LEAF_TAG,
+        KoalaBear::from_u64(base_width as u64),
+        KoalaBear::from_u64(ext_width as u64),
+    ]
+}
+
 /// A [`Table`](crate::Table) with its numbers of base and extension columns, which enter the header.
 #[derive(Clone, Debug)]
 pub struct Table<'a> {
@@ -64,11 +73,7 @@ impl<'a> Table<'a> {
 
     /// The header of its messages.
     pub fn header(&self) -> [KoalaBear; 3] {
-        [
-            LEAF_TAG,
-            KoalaBear::from_u64(self.base_width as u64),
-            KoalaBear::from_u64(self.ext_width as u64),
-        ]
+        header(self.base_width, self.ext_width)
     }
 
     /// Rows of every column.
@@ -176,6 +181,15 @@ impl Tree {
     pub fn node(&self, index: usize) -> Digest {
         let depth = (index + 1).ilog2();
         self.level(depth)[index + 1 - (1 << depth)]
+    }
+
+    /// The siblings that open the leaves at `positions` up to the 2^`cap_height` nodes at that depth, or up
+    /// to the leaves themselves where the tree is lower, for [`opening::verify`](crate::opening::verify).
+    ///
+    /// # Panics
+    /// If the positions are not leaves in ascending order without repetition.
+    pub fn siblings(&self, positions: &[usize], cap_height: u32) -> Vec<Digest> {
+        self.layers.siblings(positions, cap_height)
     }
 
     /// Nodes of all levels.

@@ -73,6 +73,17 @@ impl Tree {
         &layer[..layer.len().min(1 << below)]
     }
 
+    /// The siblings that open the leaves at `positions` up to [`Tree::cap`] of `cap_height`, for
+    /// [`opening::verify`](crate::opening::verify), which takes trees of a power of two of leaves.
+    ///
+    /// A cap says nothing of tables that have fewer rows than it has digests: they enter above it.
+    ///
+    /// # Panics
+    /// If the positions are not leaves in ascending order without repetition, padding aside.
+    pub fn siblings(&self, positions: &[usize], cap_height: u32) -> Vec<Digest> {
+        self.layers.siblings(positions, cap_height)
+    }
+
     /// Digest layers, the bottom one and the root included.
     pub fn layers_len(&self) -> usize {
         self.layers.len()

@@ -3,6 +3,8 @@
 
 #[path = "trees/bytes.rs"]
 mod bytes;
+#[path = "trees/opening.rs"]
+mod opening;
 
 use std::num::NonZero;
 

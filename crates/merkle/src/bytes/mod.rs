@@ -36,4 +36,6 @@ mod tree;
 mod verify;
 
 pub use tree::{Growing, Subtree, Subtrees, Tree};
-pub use verify::{VerifyError, verify};
+pub use verify::verify;
+
+pub use crate::VerifyError;

@@ -10,6 +10,7 @@ use lanework_hash::ByteDigest;
 use lanework_hash::blake::TreeHash;
 
 use crate::Error;
+use crate::opening::siblings;
 
 /// The least number of nodes worth a step of their own is 2^`LOG_NARROWEST`: what the widest kernel does
 /// at a time.
@@ -308,20 +309,9 @@ impl Tree {
             let log_leaves = self.log_leaves;
             assert!(last >> log_leaves == 0, "leaf {last} of 2^{log_leaves}");
         }
-        let mut siblings = Vec::new();
-        for k in 0..self.above(cap_height) {
-            let level = self.level(k);
-            for group in active.chunk_by(|a, b| a >> 1 == b >> 1) {
-                if let [alone] = group {
-                    siblings.push(level[alone ^ 1]);
-                }
-            }
-            for position in &mut active {
-                *position >>= 1;
-            }
-            active.dedup();
-        }
-        siblings
+        siblings(&active, self.above(cap_height), |level, index| {
+            self.level(level)[index]
+        })
     }
 
     /// The memory of the digests, to be used again.
