@@ -80,6 +80,14 @@ impl Committer {
         self.own_threads.clone().unwrap_or_default()
     }
 
+    pub(crate) fn hashers(&self) -> &Hashers {
+        &self.hashers
+    }
+
+    pub(crate) fn caches(&self) -> Caches {
+        self.caches
+    }
+
     /// Commits to `tables`: of distinct heights in the lineth format; in the Plonky3 format the
     /// columns of tables of equal height stand side by side, in the order given.
     ///

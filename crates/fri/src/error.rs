@@ -113,6 +113,55 @@ pub enum Error {
     /// The positions to open are not rows in ascending order.
     #[error(transparent)]
     Positions(lanework_merkle::VerifyError),
+    /// No such folding arity.
+    #[error("no folding arity of 2^{got}\nhint: it is one of 2, 4, 8, 16")]
+    LogArity {
+        /// log2 of the arity as given.
+        got: u32,
+    },
+    /// The final polynomial would be too long.
+    #[error("no final polynomial of 2^{got} coefficients\nhint: at most 2^10")]
+    LogFinalLen {
+        /// log2 of its length as given.
+        got: u32,
+    },
+    /// No such number of queries.
+    #[error("{got} queries\nhint: from 1 to {max}")]
+    Queries {
+        /// As given.
+        got: u32,
+        /// The most.
+        max: u32,
+    },
+    /// Too much work is asked for.
+    #[error("grinding of {bits} bits\nhint: at most {max}")]
+    Grinding {
+        /// As given.
+        bits: u32,
+        /// The most.
+        max: u32,
+    },
+    /// There are not shifts for every table of a batch.
+    #[error("batch {batch} has {expected} tables, and shifts of {got}")]
+    ShiftsLen {
+        /// Index of the batch.
+        batch: usize,
+        /// Its tables.
+        expected: usize,
+        /// Tables that shifts are given for.
+        got: usize,
+    },
+    /// In the Plonky3 format, what was consumed and what was kept cannot be opened together.
+    #[error(
+        "batches of different memory modes are opened together\nhint: commit to all with one committer"
+    )]
+    MixedModes,
+    /// Shapes and shifts cannot be opened, or not at this point.
+    #[error(transparent)]
+    Shape(#[from] crate::ShapeError),
+    /// No nonce was found.
+    #[error(transparent)]
+    Transcript(#[from] lanework_transcript::Error),
     /// Memory could not be had.
     #[error(transparent)]
     Memory(#[from] lanework_arch::memory::Error),

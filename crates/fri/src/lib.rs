@@ -31,16 +31,29 @@
 
 mod commit;
 mod error;
+mod kernels;
+mod open;
 mod params;
+mod proof;
+mod proof_params;
 mod rows;
+mod rows_error;
+mod schedule;
 mod source;
+mod statement;
 pub mod synthetic;
-mod verify_error;
+mod verify;
 
 pub use commit::{Codeword, Commitment, Committer, ProverData, Report, Tree, commit};
 pub use error::Error;
 pub use lanework_field::koala::Extension;
+pub use open::{Committed, OpenReport, Opening, sample_point};
 pub use params::{Format, MemoryMode, Params, ParamsBuilder, Sponge};
+pub use proof::{Header, Layer, Proof, Sizes};
+pub use proof_params::{Grinding, ProofParams, ProofParamsBuilder};
 pub use rows::{RowOpening, RowVerifier, verify_rows};
+pub use rows_error::RowsError;
+pub use schedule::ShapeError;
 pub use source::{ColumnSource, Group, Shape, Table};
-pub use verify_error::VerifyError;
+pub use statement::{OpenedBatch, OpenedTable, Run, Shifts, Statement};
+pub use verify::{VerifyError, verify};

@@ -7,6 +7,7 @@
 
 use lanework_arch::Choice;
 use lanework_field::KoalaBear;
+use lanework_field::koala::Extension;
 use lanework_hash::{
     Compression, Digest, MerkleDamgard, PaddingFreeSponge, Poseidon2, RowHasher,
     TruncatedPermutation,
@@ -14,7 +15,7 @@ use lanework_hash::{
 use lanework_merkle::lineth;
 use lanework_merkle::opening::{Injected, check_positions, verify};
 
-use crate::{Commitment, Format, Params, Shape, VerifyError};
+use crate::{Commitment, Format, Params, RowsError, Shape};
 
 /// Encoded rows of a batch of tables, with what proves them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub fn verify_rows(
     shapes: &[Shape],
     positions: &[usize],
     opening: &RowOpening,
-) -> Result<(), VerifyError> {
+) -> Result<(), RowsError> {
     RowVerifier::new(params).verify(commitment, shapes, positions, opening)
 }
 
@@ -58,13 +59,17 @@ impl RowVerifier {
         }
     }
 
+    pub(crate) fn hashers(&self) -> &Hashers {
+        &self.hashers
+    }
+
     /// Checks that `commitment` is to tables of `shapes` whose encoded rows at `positions` are those of
     /// `opening`. Positions are rows of the tallest table, in ascending order without repetition.
     ///
     /// Shapes and positions are the verifier's own: a prover who chose them could open anything.
     ///
     /// # Errors
-    /// [`VerifyError`]: what is wrong with shapes, positions or sizes, or that a digest of the commitment is
+    /// [`RowsError`]: what is wrong with shapes, positions or sizes, or that a digest of the commitment is
     /// another one.
     pub fn verify(
         &self,
@@ -72,21 +77,21 @@ impl RowVerifier {
         shapes: &[Shape],
         positions: &[usize],
         opening: &RowOpening,
-    ) -> Result<(), VerifyError> {
+    ) -> Result<(), RowsError> {
         let params = &self.params;
         params.check(shapes)?;
         let batch = Batch::new(params, shapes);
         check_positions(batch.log_height, positions)?;
         let (expected, got) = (1 << batch.cap_height, commitment.digests().len());
         if got != expected {
-            return Err(VerifyError::CapLen { expected, got });
+            return Err(RowsError::CapLen { expected, got });
         }
         if let Some(table) = batch.above_cap() {
-            return Err(VerifyError::AboveCap { table });
+            return Err(RowsError::AboveCap { table });
         }
         let (expected, got) = (shapes.len(), opening.rows.len());
         if got != expected {
-            return Err(VerifyError::TablesLen { expected, got });
+            return Err(RowsError::TablesLen { expected, got });
         }
         for (table, (shape, cells)) in shapes.iter().zip(&opening.rows).enumerate() {
             let log_skip = batch.log_message(shape);
@@ -94,7 +99,7 @@ impl RowVerifier {
             let rows_len = messages.count() * batch.rows_per_message(shape);
             let expected = rows_len.checked_mul(shape.columns_len());
             if expected != Some(cells.len()) {
-                return Err(VerifyError::RowsLen {
+                return Err(RowsError::RowsLen {
                     table,
                     rows: rows_len,
                     columns: shape.columns_len(),
@@ -267,5 +272,15 @@ impl Hashers {
                 compression: Box::new(TruncatedPermutation::new(narrow())),
             },
         }
+    }
+
+    /// The digest of a row of extension elements.
+    pub(crate) fn hash_values<E: Extension>(&self, row: &[E]) -> Digest {
+        let limbs: Vec<KoalaBear> = row
+            .iter()
+            .flat_map(|value| value.limbs())
+            .copied()
+            .collect();
+        self.hasher.hash_slice(&limbs)
     }
 }

@@ -104,6 +104,39 @@ macro_rules! koala_lanes_suite {
             }
 
             #[test]
+            fn sums_of_products() {
+                with_token(|token| {
+                    /// The sum of products of all rows, two at a time.
+                    struct Sum<'a>(Token, &'a [(Row, Row)]);
+
+                    impl Kernel for Sum<'_> {
+                        type Output = KoalaBear;
+
+                        #[inline(always)]
+                        fn run(self) -> KoalaBear {
+                            let mut sum = L::no_products(self.0);
+                            for rows in self.1.chunks_exact(2) {
+                                let x = [&rows[0].0, &rows[1].0].map(|x| L::from_slice(self.0, x));
+                                let y = [&rows[0].1, &rows[1].1].map(|y| L::from_slice(self.0, y));
+                                sum = L::add_products(sum, x, y);
+                            }
+                            L::total(sum)
+                        }
+                    }
+
+                    let greatest =
+                        [-KoalaBear::ONE, elements(vec![P - 1])[0]].map(|x| ([x; LEN], [x; LEN]));
+                    let cases = [pairs(), greatest.repeat(10_000), Vec::new()];
+                    for rows in cases {
+                        let rows = &rows[..rows.len() / 2 * 2];
+                        let products = rows.iter().flat_map(|(x, y)| x.iter().zip(y));
+                        let want: KoalaBear = products.map(|(&x, &y)| x * y).sum();
+                        assert_eq!(L::run(token, Sum(token, rows)), want);
+                    }
+                });
+            }
+
+            #[test]
             fn sums_and_differences() {
                 check(|x, y| x + y, |x, y| x + y);
                 check(|x, y| x - y, |x, y| x - y);

@@ -118,10 +118,15 @@ impl Transcript {
     /// Squeezes field elements, uniform over the field.
     pub fn squeeze_elements<const N: usize>(&mut self) -> [KoalaBear; N] {
         let mut elements = [KoalaBear::ZERO; N];
-        for element in &mut elements {
+        self.squeeze_into(&mut elements);
+        elements
+    }
+
+    /// Squeezes as many field elements as `elements` has.
+    pub fn squeeze_into(&mut self, elements: &mut [KoalaBear]) {
+        for element in elements {
             *element = self.0.element();
         }
-        elements
     }
 
     /// Squeezes `count` numbers below 2^`bits`, in the order in which they come, with repetitions.

@@ -5,17 +5,19 @@
 #![expect(unsafe_code, reason = "vector intrinsics")]
 
 use std::arch::aarch64::{
-    int32x4_t, uint32x4_t, vaddq_s32, vaddq_u32, vandq_u32, vdupq_n_s32, vdupq_n_u32, vhsubq_s32,
-    vld1q_u32, vminq_u32, vmlaq_u32, vmlsq_u32, vmulq_n_s32, vmulq_s32, vqdmulhq_s32,
-    vreinterpretq_s32_u32, vreinterpretq_u32_s32, vreinterpretq_u32_u64, vreinterpretq_u64_u32,
-    vshlq_u32, vshrq_n_u32, vst1q_u32, vsubq_u32, vtrn1q_u32, vtrn1q_u64, vtrn2q_u32, vtrn2q_u64,
+    int32x4_t, uint32x4_t, uint64x2_t, vaddq_s32, vaddq_u32, vaddq_u64, vaddvq_u64, vandq_u32,
+    vandq_u64, vdupq_n_s32, vdupq_n_u32, vdupq_n_u64, vget_low_u32, vhsubq_s32, vld1q_u32,
+    vminq_u32, vmlal_high_u32, vmlal_u32, vmlaq_u32, vmlsq_u32, vmull_u32, vmulq_n_s32, vmulq_s32,
+    vqdmulhq_s32, vreinterpretq_s32_u32, vreinterpretq_u32_s32, vreinterpretq_u32_u64,
+    vreinterpretq_u64_u32, vshlq_u32, vshrq_n_u32, vsraq_n_u64, vst1q_u32, vsubq_u32, vtrn1q_u32,
+    vtrn1q_u64, vtrn2q_u32, vtrn2q_u64,
 };
 use std::ops::{Add, Mul, Sub};
 
 use lanework_arch::{Isa, Neon};
 
 use super::KoalaBear;
-use super::lanes::{Addend, Kernel, Lanes, Prepared, derived_operators};
+use super::lanes::{Addend, Kernel, Lanes, Prepared, derived_operators, reduce_products};
 use super::spec::{MONTGOMERY_MU, P};
 
 const LEN: usize = 4;
@@ -35,6 +37,13 @@ derived_operators!(NeonLanes);
 pub struct NeonMultiplier {
     word: int32x4_t,
     quotient: int32x4_t,
+}
+
+/// The low and the high halves of sums of products, in 64-bit lanes.
+#[derive(Copy, Clone, Debug)]
+pub struct NeonProducts {
+    low: uint64x2_t,
+    high: uint64x2_t,
 }
 
 // The functions on raw vectors below are called with the contents of lane values only.
@@ -130,6 +139,7 @@ impl Mul for NeonLanes {
 impl Lanes for NeonLanes {
     type Token = Neon;
     type Multiplier = NeonMultiplier;
+    type Products = NeonProducts;
     const LEN: usize = LEN;
     const ISA: Isa = Isa::Neon;
 
@@ -221,6 +231,38 @@ impl Lanes for NeonLanes {
         // SAFETY: feature: `self` exists.
         let q = unsafe { vmulq_s32(x, multiplier.quotient) };
         correct(unsigned(reduced_product(x, multiplier.word, q)))
+    }
+
+    #[inline(always)]
+    fn no_products(_: Neon) -> NeonProducts {
+        // SAFETY: feature: the token.
+        let zero = unsafe { vdupq_n_u64(0) };
+        NeonProducts {
+            low: zero,
+            high: zero,
+        }
+    }
+
+    #[inline(always)]
+    fn add_products(sum: NeonProducts, x: [Self; 2], y: [Self; 2]) -> NeonProducts {
+        // SAFETY: feature: lane values exist.
+        unsafe {
+            let mut products = vmull_u32(vget_low_u32(x[0].0), vget_low_u32(y[0].0));
+            products = vmlal_u32(products, vget_low_u32(x[1].0), vget_low_u32(y[1].0));
+            products = vmlal_high_u32(products, x[0].0, y[0].0);
+            products = vmlal_high_u32(products, x[1].0, y[1].0);
+            let low = vandq_u64(products, vdupq_n_u64(0xffff_ffff));
+            NeonProducts {
+                low: vaddq_u64(sum.low, low),
+                high: vsraq_n_u64::<32>(sum.high, products),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn total(sum: NeonProducts) -> KoalaBear {
+        // SAFETY: feature: `sum` comes from a lane value or a token.
+        unsafe { reduce_products(vaddvq_u64(sum.low), vaddvq_u64(sum.high)) }
     }
 
     #[inline(always)]

@@ -187,6 +187,9 @@ pub trait Lanes:
     /// Constant factors, one per lane, with their quotient words.
     type Multiplier: Copy + Send + Sync + 'static;
 
+    /// A sum of products of lanes, none of them reduced.
+    type Products: Copy + Send + Sync + 'static;
+
     /// The number of lanes: 4, 8 or 16.
     const LEN: usize;
 
@@ -276,6 +279,19 @@ pub trait Lanes:
     #[must_use]
     fn mul_by(self, multiplier: &Self::Multiplier) -> Self;
 
+    /// The sum of no products.
+    fn no_products(token: Self::Token) -> Self::Products;
+
+    /// The sum with `x[0] y[0]` and `x[1] y[1]` added in each lane. Up to 2^24 times.
+    ///
+    /// Four products of words below p are below 2^64, so that two of each of two neighbouring lanes are added
+    /// before the halves of the sum go to sums of their own.
+    #[must_use]
+    fn add_products(sum: Self::Products, x: [Self; 2], y: [Self; 2]) -> Self::Products;
+
+    /// The sum over all lanes, reduced.
+    fn total(sum: Self::Products) -> KoalaBear;
+
     /// Exchanges blocks of `BLOCK` lanes (a power of two) between two vectors: the blocks
     /// a0 a1 a2 a3 .. and b0 b1 b2 b3 .. become a0 b0 a2 b2 .. and a1 b1 a3 b3 .. . A `BLOCK` of
     /// LEN or more changes nothing. Doing it twice changes nothing.
@@ -325,6 +341,16 @@ fn exchange<L: Lanes, const BLOCK: usize>(block: &mut [L]) {
             (block[i], block[i + BLOCK]) = block[i].interleave::<BLOCK>(block[i + BLOCK]);
         }
     }
+}
+
+/// The element of a sum of products of Montgomery words: `low` + 2^32 `high` over R = 2^32.
+#[inline]
+pub(crate) fn reduce_products(low: u64, high: u64) -> KoalaBear {
+    let p = u64::from(P);
+    let low = (low % p) as u32;
+    let high = KoalaBear::from_word_below_p((high % p) as u32);
+    // A product of words is divided by R, as this sum must be; the word 1 stands for 1/R.
+    KoalaBear::from_word_below_p(low) * KoalaBear::from_word_below_p(1) + high
 }
 
 /// The operators that follow from the plain ones, for a lane type.

@@ -5,7 +5,7 @@ use std::ops::{Add, Mul, Sub};
 use lanework_arch::{Isa, Portable};
 
 use super::KoalaBear;
-use super::lanes::{Addend, Kernel, Lanes, Prepared, derived_operators};
+use super::lanes::{Addend, Kernel, Lanes, Prepared, derived_operators, reduce_products};
 use super::spec::{MONTGOMERY_MU, P};
 
 const LEN: usize = 8;
@@ -95,6 +95,8 @@ impl Mul for PortableLanes {
 impl Lanes for PortableLanes {
     type Token = Portable;
     type Multiplier = [Prepared; LEN];
+    /// Low and high halves.
+    type Products = ([u64; LEN], [u64; LEN]);
     const LEN: usize = LEN;
     const ISA: Isa = Isa::Portable;
 
@@ -168,6 +170,31 @@ impl Lanes for PortableLanes {
             let Prepared { word, quotient } = multiplier[i];
             correct(reduce(x as u64 * word as u64, x.wrapping_mul(quotient)))
         }))
+    }
+
+    #[inline(always)]
+    fn no_products(_: Portable) -> Self::Products {
+        ([0; LEN], [0; LEN])
+    }
+
+    #[inline(always)]
+    fn add_products(
+        (mut low, mut high): Self::Products,
+        x: [Self; 2],
+        y: [Self; 2],
+    ) -> Self::Products {
+        for i in 0..LEN {
+            let word = |lanes: Self| u64::from(lanes.0[i].montgomery_word());
+            let sum = word(x[0]) * word(y[0]) + word(x[1]) * word(y[1]);
+            low[i] += sum & u64::from(u32::MAX);
+            high[i] += sum >> 32;
+        }
+        (low, high)
+    }
+
+    #[inline(always)]
+    fn total((low, high): Self::Products) -> KoalaBear {
+        reduce_products(low.iter().sum(), high.iter().sum())
     }
 
     #[inline(always)]

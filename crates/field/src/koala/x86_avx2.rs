@@ -6,18 +6,19 @@
 
 use std::arch::asm;
 use std::arch::x86_64::{
-    __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_blend_epi32, _mm256_loadu_si256,
-    _mm256_min_epu32, _mm256_mul_epi32, _mm256_mul_epu32, _mm256_permute2x128_si256,
-    _mm256_set1_epi32, _mm256_setzero_si256, _mm256_shuffle_epi32, _mm256_sign_epi32,
-    _mm256_sllv_epi32, _mm256_srli_epi32, _mm256_srlv_epi32, _mm256_storeu_si256, _mm256_sub_epi32,
-    _mm256_sub_epi64, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
+    __m256i, _mm256_add_epi32, _mm256_add_epi64, _mm256_and_si256, _mm256_blend_epi32,
+    _mm256_loadu_si256, _mm256_min_epu32, _mm256_mul_epi32, _mm256_mul_epu32,
+    _mm256_permute2x128_si256, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setzero_si256,
+    _mm256_shuffle_epi32, _mm256_sign_epi32, _mm256_sllv_epi32, _mm256_srli_epi32,
+    _mm256_srli_epi64, _mm256_srlv_epi32, _mm256_storeu_si256, _mm256_sub_epi32, _mm256_sub_epi64,
+    _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
 };
 use std::ops::{Add, Mul, Sub};
 
 use lanework_arch::{Avx2, Isa};
 
 use super::KoalaBear;
-use super::lanes::{Addend, Kernel, Lanes, Prepared, derived_operators};
+use super::lanes::{Addend, Kernel, Lanes, Prepared, derived_operators, reduce_products};
 use super::spec::{MONTGOMERY_MU, P};
 
 const LEN: usize = 8;
@@ -43,6 +44,13 @@ derived_operators!(Avx2Lanes);
 pub struct Avx2Multiplier {
     word: __m256i,
     quotient: __m256i,
+}
+
+/// The low and the high halves of sums of products, in 64-bit lanes.
+#[derive(Copy, Clone, Debug)]
+pub struct Avx2Products {
+    low: __m256i,
+    high: __m256i,
 }
 
 // The functions on raw vectors below are called with the contents of lane values only.
@@ -163,6 +171,7 @@ impl Mul for Avx2Lanes {
 impl Lanes for Avx2Lanes {
     type Token = Avx2;
     type Multiplier = Avx2Multiplier;
+    type Products = Avx2Products;
     const LEN: usize = LEN;
     const ISA: Isa = Isa::Avx2;
 
@@ -284,6 +293,48 @@ impl Lanes for Avx2Lanes {
             );
             Self(correct(merge(even, odd)))
         }
+    }
+
+    #[inline(always)]
+    fn no_products(_: Avx2) -> Avx2Products {
+        // SAFETY: feature: the token.
+        let zero = unsafe { _mm256_setzero_si256() };
+        Avx2Products {
+            low: zero,
+            high: zero,
+        }
+    }
+
+    #[inline(always)]
+    fn add_products(sum: Avx2Products, x: [Self; 2], y: [Self; 2]) -> Avx2Products {
+        // SAFETY: feature: lane values exist.
+        unsafe {
+            let even = _mm256_add_epi64(
+                _mm256_mul_epu32(x[0].0, y[0].0),
+                _mm256_mul_epu32(x[1].0, y[1].0),
+            );
+            let odd = _mm256_add_epi64(
+                _mm256_mul_epu32(odd(x[0].0), odd(y[0].0)),
+                _mm256_mul_epu32(odd(x[1].0), odd(y[1].0)),
+            );
+            let products = _mm256_add_epi64(even, odd);
+            let low = _mm256_and_si256(products, _mm256_set1_epi64x(0xffff_ffff));
+            Avx2Products {
+                low: _mm256_add_epi64(sum.low, low),
+                high: _mm256_add_epi64(sum.high, _mm256_srli_epi64::<32>(products)),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn total(sum: Avx2Products) -> KoalaBear {
+        let (mut low, mut high) = ([0_u64; 4], [0_u64; 4]);
+        // SAFETY: feature: `sum` comes from a lane value or a token; bounds: the arrays are as long as vectors.
+        unsafe {
+            _mm256_storeu_si256(low.as_mut_ptr().cast(), sum.low);
+            _mm256_storeu_si256(high.as_mut_ptr().cast(), sum.high);
+        }
+        reduce_products(low.iter().sum(), high.iter().sum())
     }
 
     #[inline(always)]

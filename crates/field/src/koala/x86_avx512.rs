@@ -6,19 +6,19 @@
 
 use std::arch::asm;
 use std::arch::x86_64::{
-    __m512i, _mm512_add_epi32, _mm512_loadu_si512, _mm512_mask_add_epi32,
-    _mm512_mask_shuffle_epi32, _mm512_mask_shuffle_i64x2, _mm512_min_epu32, _mm512_mul_epi32,
-    _mm512_mul_epu32, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_shuffle_epi32,
-    _mm512_shuffle_i64x2, _mm512_sllv_epi32, _mm512_srli_epi32, _mm512_storeu_si512,
-    _mm512_sub_epi32, _mm512_sub_epi64, _mm512_test_epi32_mask, _mm512_unpackhi_epi64,
-    _mm512_unpacklo_epi64,
+    __m512i, _mm512_add_epi32, _mm512_add_epi64, _mm512_and_si512, _mm512_loadu_si512,
+    _mm512_mask_add_epi32, _mm512_mask_shuffle_epi32, _mm512_mask_shuffle_i64x2, _mm512_min_epu32,
+    _mm512_mul_epi32, _mm512_mul_epu32, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setzero_si512,
+    _mm512_shuffle_epi32, _mm512_shuffle_i64x2, _mm512_sllv_epi32, _mm512_srli_epi32,
+    _mm512_srli_epi64, _mm512_storeu_si512, _mm512_sub_epi32, _mm512_sub_epi64,
+    _mm512_test_epi32_mask, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
 };
 use std::ops::{Add, Mul, Sub};
 
 use lanework_arch::{Avx512, Isa};
 
 use super::KoalaBear;
-use super::lanes::{Addend, Kernel, Lanes, Prepared, derived_operators};
+use super::lanes::{Addend, Kernel, Lanes, Prepared, derived_operators, reduce_products};
 use super::spec::{MONTGOMERY_MU, P};
 
 const LEN: usize = 16;
@@ -45,6 +45,13 @@ derived_operators!(Avx512Lanes);
 pub struct Avx512Multiplier {
     word: __m512i,
     quotient: __m512i,
+}
+
+/// The low and the high halves of sums of products, in 64-bit lanes.
+#[derive(Copy, Clone, Debug)]
+pub struct Avx512Products {
+    low: __m512i,
+    high: __m512i,
 }
 
 // The functions on raw vectors below are called with the contents of lane values only.
@@ -178,6 +185,7 @@ impl Mul for Avx512Lanes {
 impl Lanes for Avx512Lanes {
     type Token = Avx512;
     type Multiplier = Avx512Multiplier;
+    type Products = Avx512Products;
     const LEN: usize = LEN;
     const ISA: Isa = Isa::Avx512;
 
@@ -298,6 +306,48 @@ impl Lanes for Avx512Lanes {
             );
             Self(correct(merge(even, odd)))
         }
+    }
+
+    #[inline(always)]
+    fn no_products(_: Avx512) -> Avx512Products {
+        // SAFETY: feature: the token.
+        let zero = unsafe { _mm512_setzero_si512() };
+        Avx512Products {
+            low: zero,
+            high: zero,
+        }
+    }
+
+    #[inline(always)]
+    fn add_products(sum: Avx512Products, x: [Self; 2], y: [Self; 2]) -> Avx512Products {
+        // SAFETY: feature: lane values exist.
+        unsafe {
+            let even = _mm512_add_epi64(
+                _mm512_mul_epu32(x[0].0, y[0].0),
+                _mm512_mul_epu32(x[1].0, y[1].0),
+            );
+            let odd = _mm512_add_epi64(
+                _mm512_mul_epu32(odd(x[0].0), odd(y[0].0)),
+                _mm512_mul_epu32(odd(x[1].0), odd(y[1].0)),
+            );
+            let products = _mm512_add_epi64(even, odd);
+            let low = _mm512_and_si512(products, _mm512_set1_epi64(0xffff_ffff));
+            Avx512Products {
+                low: _mm512_add_epi64(sum.low, low),
+                high: _mm512_add_epi64(sum.high, _mm512_srli_epi64::<32>(products)),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn total(sum: Avx512Products) -> KoalaBear {
+        let (mut low, mut high) = ([0_u64; 8], [0_u64; 8]);
+        // SAFETY: feature: `sum` comes from a lane value or a token; bounds: the arrays are as long as vectors.
+        unsafe {
+            _mm512_storeu_si512(low.as_mut_ptr().cast(), sum.low);
+            _mm512_storeu_si512(high.as_mut_ptr().cast(), sum.high);
+        }
+        reduce_products(low.iter().sum(), high.iter().sum())
     }
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 //! refused.
 
 use super::*;
-use lanework_fri::{Codeword, RowOpening, RowVerifier, VerifyError, verify_rows};
+use lanework_fri::{Codeword, RowOpening, RowVerifier, RowsError, verify_rows};
 
 /// A commitment with an opening of it.
 struct Case {
@@ -15,7 +15,7 @@ struct Case {
 }
 
 impl Case {
-    fn verify(&self) -> Result<(), VerifyError> {
+    fn verify(&self) -> Result<(), RowsError> {
         let Self {
             verifier,
             commitment,
@@ -149,11 +149,11 @@ fn refused(mut case: Case, rng: &mut Rng) {
         let got = right.rows[table].len();
         for cell in 0..got {
             case.opening.rows[table][cell] += KoalaBear::ONE;
-            assert!(matches!(case.verify(), Err(VerifyError::Tree(_))));
+            assert!(matches!(case.verify(), Err(RowsError::Tree(_))));
             case.opening.rows[table][cell] -= KoalaBear::ONE;
         }
         case.opening.rows[table].push(KoalaBear::ZERO);
-        assert!(matches!(case.verify(), Err(VerifyError::RowsLen { .. })));
+        assert!(matches!(case.verify(), Err(RowsError::RowsLen { .. })));
         for len in [got.saturating_sub(1), 0] {
             case.opening.rows[table].truncate(len);
             assert_eq!(case.verify().is_ok(), len == got);
@@ -162,20 +162,20 @@ fn refused(mut case: Case, rng: &mut Rng) {
 
         other_shapes_are_refused(&mut case, table);
         let rows = case.opening.rows.remove(table);
-        assert!(matches!(case.verify(), Err(VerifyError::TablesLen { .. })));
+        assert!(matches!(case.verify(), Err(RowsError::TablesLen { .. })));
         case.opening.rows.insert(table, rows);
     }
     for sibling in 0..right.siblings.len() {
         let word = rng.in_range(0..8);
         case.opening.siblings[sibling].0[word] += KoalaBear::ONE;
-        assert!(matches!(case.verify(), Err(VerifyError::Tree(_))));
+        assert!(matches!(case.verify(), Err(RowsError::Tree(_))));
         case.opening.siblings[sibling].0[word] -= KoalaBear::ONE;
         case.opening.siblings.remove(sibling);
-        assert!(matches!(case.verify(), Err(VerifyError::Tree(_))));
+        assert!(matches!(case.verify(), Err(RowsError::Tree(_))));
         case.opening = right.clone();
     }
     case.opening.siblings.push(Digest::ZERO);
-    assert!(matches!(case.verify(), Err(VerifyError::Tree(_))));
+    assert!(matches!(case.verify(), Err(RowsError::Tree(_))));
     case.opening = right;
     for index in 0..case.positions.len() {
         let position = case.positions[index];
@@ -189,14 +189,14 @@ fn refused(mut case: Case, rng: &mut Rng) {
     }
     if let Some(&last) = case.positions.last() {
         case.positions.push(last);
-        assert!(matches!(case.verify(), Err(VerifyError::Tree(_))));
+        assert!(matches!(case.verify(), Err(RowsError::Tree(_))));
         case.positions.pop();
         let digests = case.commitment.digests().to_vec();
         let index = (last * digests.len()) >> case.log_height();
         let mut wrong = digests.clone();
         wrong[index].0[0] += KoalaBear::ONE;
         case.commitment = Commitment::new(wrong);
-        assert!(matches!(case.verify(), Err(VerifyError::Tree(_))));
+        assert!(matches!(case.verify(), Err(RowsError::Tree(_))));
         case.commitment = Commitment::new(digests);
     }
     assert_eq!(case.verify(), Ok(()));
@@ -206,12 +206,12 @@ fn refused(mut case: Case, rng: &mut Rng) {
             let commitment = Commitment::new(vec![Digest::ZERO; wrong]);
             let right = std::mem::replace(&mut case.commitment, commitment);
             let got = wrong;
-            assert_eq!(case.verify(), Err(VerifyError::CapLen { expected, got }));
+            assert_eq!(case.verify(), Err(RowsError::CapLen { expected, got }));
             case.commitment = right;
         }
     }
     case.shapes.clear();
-    assert_eq!(case.verify(), Err(VerifyError::Shapes(Error::NoTables)));
+    assert_eq!(case.verify(), Err(RowsError::Shapes(Error::NoTables)));
 }
 
 /// Also those of more cells than there are words.
@@ -283,7 +283,7 @@ fn rows_that_no_opening_proves_are_refused() {
         let shapes = [Shape::base(3, 2), Shape::base(0, 2)];
         let opening = RowOpening::default();
         let verified = verify_rows(committer.params(), &commitment, &shapes, &[5], &opening);
-        assert_eq!(verified, Err(VerifyError::AboveCap { table: 1 }));
+        assert_eq!(verified, Err(RowsError::AboveCap { table: 1 }));
     }
 }
 

@@ -41,6 +41,13 @@ impl<const WIDTH: usize> RoundConstants<WIDTH> {
         })
     }
 
+    /// Every constant: those of the first full rounds, of the partial rounds, of the last full rounds.
+    pub fn words(&self) -> impl Iterator<Item = KoalaBear> {
+        let initial = self.initial.as_flattened().iter();
+        let terminal = self.terminal.as_flattened().iter();
+        initial.chain(&self.internal).chain(terminal).copied()
+    }
+
     /// RF, the number of full rounds.
     pub fn full_rounds(&self) -> usize {
         self.initial.len() + self.terminal.len()

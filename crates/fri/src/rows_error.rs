@@ -5,7 +5,7 @@ use crate::Error;
 /// What is wrong with an opening.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum VerifyError {
+pub enum RowsError {
     /// No commitment is to tables of these shapes.
     #[error(transparent)]
     Shapes(#[from] Error),

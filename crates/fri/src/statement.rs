@@ -1,0 +1,131 @@
+//! What a proof is about: commitments, shapes, points, claims.
+
+use std::sync::Arc;
+
+use lanework_field::koala::Extension;
+
+use crate::{Commitment, Shape};
+
+/// At which points the columns of a table are opened: at `zeta w^s` for every shift s of the column,
+/// where w is the root of unity of order n for n rows. Shift 1 is the next row.
+///
+/// Columns are counted as a [`Shape`] counts them, base columns first; an extension column is one.
+///
+/// ```
+/// use lanework_fri::Shifts;
+///
+/// // Ten columns at zeta, of which the last two are opened one row further as well.
+/// let shifts = Shifts::each((0..10).map(|column| if column < 8 { vec![0] } else { vec![0, 1] }));
+/// assert_eq!(shifts.runs().len(), 2);
+/// assert_eq!(shifts.claims_len(), 12);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Shifts {
+    runs: Vec<Run>,
+}
+
+/// Neighbouring columns that are opened at the same points.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Run {
+    /// How many columns.
+    pub columns: usize,
+    /// Their shifts.
+    pub shifts: Arc<[usize]>,
+}
+
+impl Shifts {
+    /// The same shifts for all `columns` columns.
+    pub fn uniform(columns: usize, shifts: &[usize]) -> Self {
+        Self::from_runs([(columns, shifts.to_vec())])
+    }
+
+    /// The shifts of each column in order.
+    pub fn each(columns: impl IntoIterator<Item = Vec<usize>>) -> Self {
+        Self::from_runs(columns.into_iter().map(|shifts| (1, shifts)))
+    }
+
+    /// The shifts of so many columns each; neighbours with equal shifts become one run, so that the same
+    /// shifts have one form.
+    pub fn from_runs(runs: impl IntoIterator<Item = (usize, Vec<usize>)>) -> Self {
+        let mut merged: Vec<Run> = Vec::new();
+        for (columns, shifts) in runs {
+            match merged.last_mut() {
+                Some(last) if *last.shifts == *shifts => {
+                    last.columns = last.columns.saturating_add(columns);
+                }
+                _ => merged.push(Run {
+                    columns,
+                    shifts: shifts.into(),
+                }),
+            }
+        }
+        Self { runs: merged }
+    }
+
+    /// The runs, in order.
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// Columns.
+    pub fn columns_len(&self) -> usize {
+        let lens = self.runs.iter().map(|run| run.columns);
+        lens.fold(0, usize::saturating_add)
+    }
+
+    /// Claims: a value for every shift of every column.
+    pub fn claims_len(&self) -> usize {
+        let lens = self.runs.iter();
+        let lens = lens.map(|run| run.columns.saturating_mul(run.shifts.len()));
+        lens.fold(0, usize::saturating_add)
+    }
+}
+
+/// A table as its openings see it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OpenedTable {
+    /// Its size.
+    pub shape: Shape,
+    /// At which points it is opened.
+    pub shifts: Shifts,
+}
+
+/// What was committed to at once, as its openings see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenedBatch {
+    /// The commitment.
+    pub commitment: Commitment,
+    /// Its tables in the order in which they were committed to.
+    pub tables: Vec<OpenedTable>,
+}
+
+/// What a proof proves: the columns behind the commitments are codewords of polynomials with these values
+/// at these points.
+///
+/// A verifier takes it from its caller, never from the prover alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement<E> {
+    /// What was committed to, in the order in which the protocol did so.
+    pub batches: Vec<OpenedBatch>,
+    /// The point that the shifts of all columns start from.
+    pub zeta: E,
+    /// The values, for every batch and table: of the first column at each of its shifts, then of the next.
+    pub claims: Vec<Vec<Vec<E>>>,
+}
+
+impl<E: Extension> Statement<E> {
+    /// The claimed values of a column, in the order of its shifts; `None` if there is no such column.
+    pub fn values(&self, batch: usize, table: usize, column: usize) -> Option<&[E]> {
+        let shifts = &self.batches.get(batch)?.tables.get(table)?.shifts;
+        let claims = self.claims.get(batch)?.get(table)?;
+        let (mut first, mut start) = (0, 0);
+        for run in shifts.runs() {
+            let len = run.shifts.len();
+            if column - first < run.columns {
+                return claims.get(start + (column - first) * len..)?.get(..len);
+            }
+            (first, start) = (first + run.columns, start + run.columns * len);
+        }
+        None
+    }
+}
