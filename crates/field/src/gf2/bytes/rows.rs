@@ -26,17 +26,6 @@ pub struct TowerRows {
     proof: Proof,
 }
 
-struct Name;
-
-impl Generic for Name {
-    type Output = &'static str;
-
-    #[inline(always)]
-    fn run<W: TowerWords>(self, _: W::Token) -> &'static str {
-        W::NAME
-    }
-}
-
 /// How many bytes a constant has.
 trait Class {
     type Constant<W: TowerWords>: Copy;
@@ -177,7 +166,7 @@ impl TowerRows {
 
     /// The name of the kernels, for reports.
     pub fn name(self) -> &'static str {
-        self.proof.run(Name)
+        self.proof.name()
     }
 
     /// Multiplies every word by `constant`.
