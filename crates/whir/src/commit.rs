@@ -36,7 +36,7 @@ pub struct Committer {
     caches: Caches,
     own_threads: Option<Threads>,
     hash: TreeHash,
-    encoders: Mutex<Vec<(usize, Arc<Encoder>)>>,
+    encoders: Mutex<Vec<Arc<Encoder>>>,
     spare: Arc<Spare>,
 }
 
@@ -149,23 +149,22 @@ impl Committer {
     }
 
     fn encoder(&self, shape: Shape) -> Result<Arc<Encoder>, Error> {
-        // Encoders of a rate are told apart by their words.
-        let key = shape.lanes << shape.log_lane_words() | shape.lanes;
+        let shape = additive::Shape {
+            log_rows: shape.log_lane_words(),
+            log_inv_rate: shape.log_inv_rate,
+            lanes: shape.lanes,
+        };
         let mut encoders = lock(&self.encoders);
-        if let Some((_, encoder)) = encoders.iter().find(|&&(other, _)| other == key) {
+        if let Some(encoder) = encoders.iter().find(|encoder| encoder.shape() == shape) {
             return Ok(Arc::clone(encoder));
         }
         let encoder = Arc::new(Encoder::new(
-            additive::Shape {
-                log_rows: shape.log_lane_words(),
-                log_inv_rate: shape.log_inv_rate,
-                lanes: shape.lanes,
-            },
+            shape,
             self.params.choice(),
             self.caches,
             Threads::current().count().get(),
         )?);
-        encoders.push((key, Arc::clone(&encoder)));
+        encoders.push(Arc::clone(&encoder));
         Ok(encoder)
     }
 

@@ -46,28 +46,6 @@ impl From<T64> for B64 {
     }
 }
 
-/// Converts elements of K to the tower.
-///
-/// # Panics
-/// If the lengths differ.
-pub fn to_tower_slice(elements: &[B64], tower: &mut [T64]) {
-    assert_eq!(elements.len(), tower.len(), "one element for each");
-    for (target, &source) in tower.iter_mut().zip(elements) {
-        *target = source.into();
-    }
-}
-
-/// Converts elements of the tower to K.
-///
-/// # Panics
-/// If the lengths differ.
-pub fn from_tower_slice(tower: &[T64], elements: &mut [B64]) {
-    assert_eq!(elements.len(), tower.len(), "one element for each");
-    for (target, &source) in elements.iter_mut().zip(tower) {
-        *target = source.into();
-    }
-}
-
 impl Field for T64 {
     const ZERO: Self = Self::ZERO;
     const ONE: Self = Self::ONE;

@@ -4,10 +4,11 @@
 //! |---|---|
 //! | [`B64`] | K = GF(2)\[x\] / (x^64 + x^4 + x^3 + x + 1) |
 //! | [`B192`] | E = K\[y\] / (y^3 + y + 1) |
-//! | [`T64`] | GF(2^64) as a tower over the field of bytes; [`to_tower_slice`], [`from_tower_slice`] |
+//! | [`T64`] | GF(2^64) as a tower over the field of bytes |
 //! | [`BaseSum`], [`MixedSum`], [`ExtensionSum`] | sums of products, reduced once |
-//! | [`Rows`] | slices of elements, by the kernels of a choice of instructions |
-//! | [`clmul`], [`bytes`] | vectors of words: products in K, products by constants of the tower |
+//! | [`Rows`], [`TowerRows`](bytes::TowerRows) | slices of elements, by the kernels of a choice of instructions |
+//! | [`words`] | vectors of words |
+//! | [`clmul`], [`bytes`] | their products in K, and by constants of the tower |
 //! | [`scalar`] | the definition, bit by bit |
 
 mod base;
@@ -25,7 +26,6 @@ mod tower;
 pub mod words;
 
 pub use base::B64;
-pub use convert::{from_tower_slice, to_tower_slice};
 pub use extension::B192;
 pub use rows::Rows;
 pub use sums::{BaseSum, ExtensionSum, MixedSum};

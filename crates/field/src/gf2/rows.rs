@@ -6,7 +6,7 @@ use super::body::{
     AddMultiples, AddScaled, AddScaledExtension, Dot, DotExtension, DotMixed, Double,
     DoubleExtension, FoldBase, FoldExtension, Mul, MulExtension, Scale, ScaleExtension, Square,
 };
-use super::clmul::{Clmul, Generic, Proof};
+use super::clmul::Proof;
 use super::{B64, B192};
 
 /// Arithmetic on slices of [`B64`] and [`B192`], by the kernels of one instruction set.
@@ -26,17 +26,6 @@ use super::{B64, B192};
 #[derive(Copy, Clone, Debug)]
 pub struct Rows {
     proof: Proof,
-}
-
-struct Name;
-
-impl Generic for Name {
-    type Output = &'static str;
-
-    #[inline(always)]
-    fn run<W: Clmul>(self, _: W::Token) -> &'static str {
-        W::NAME
-    }
 }
 
 fn words(elements: &[B64]) -> &[u64] {
@@ -76,7 +65,7 @@ impl Rows {
 
     /// The name of the kernels, for reports.
     pub fn name(self) -> &'static str {
-        self.proof.run(Name)
+        self.proof.name()
     }
 
     /// Writes the products x y to `out`.

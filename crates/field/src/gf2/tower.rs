@@ -1,6 +1,7 @@
 //! The tower GF(2^8) < GF(2^16) < GF(2^32) < GF(2^64), in which products by elements of the small fields are
 //! products of bytes.
 
+use std::fmt;
 use std::ops::{Add, AddAssign, Mul, MulAssign};
 
 use super::spec::{
@@ -64,7 +65,7 @@ pub(crate) const fn apply(columns: &[u64; 64], word: u64) -> u64 {
 ///
 /// Byte i, from the least significant, is the coefficient of the i-th product of {1, X}, {1, Y}, {1, Z}.
 /// So the elements of GF(2^8), GF(2^16) and GF(2^32) are the words whose upper bytes are 0.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Copy, Clone, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
 pub struct T64(pub u64);
 
@@ -95,6 +96,12 @@ impl T64 {
     /// The tower's element for the word of an element of K.
     pub const fn from_polynomial_word(word: u64) -> Self {
         Self(apply(&POLYNOMIAL_TO_TOWER, word))
+    }
+}
+
+impl fmt::Debug for T64 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#018x}", self.0)
     }
 }
 

@@ -4,20 +4,13 @@
     reason = "rows of one or two buffers, reached with strides"
 )]
 
+use lanework_field::gf2::bytes::TowerWords;
 use lanework_field::gf2::words::{Kernel, Words};
 
-use super::form::{Form, LEN_MAX, Token, Twiddles};
+use super::encoder::Representation;
+use super::form::{Form, Token, Tower, Twiddles};
 use super::group::Group;
 use super::node::Network;
-
-/// How words of a message become words of the transform.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Map {
-    /// They stay as they are.
-    Same,
-    /// From the polynomial representation to the tower.
-    ToTower,
-}
 
 /// Lanes to be made rows: positions `first` to `first + count` of every lane.
 #[derive(Copy, Clone, Debug)]
@@ -44,13 +37,22 @@ pub(super) trait Transform: Send + Sync {
     /// # Safety
     /// As [`Group::backward`]. The group's blocks are below the number the kernels were made for.
     unsafe fn backward(&self, group: &Group<'_>, network: Network);
+}
 
-    /// Makes rows of lanes, one after the other at `target`, and maps their words.
+/// What an instruction set can do with words of the tower.
+pub(super) trait TowerTransform: Transform {
+    /// Makes rows of lanes of a representation, one after the other at `target`, as words of the tower.
     ///
     /// # Safety
     /// The rows can be written, by nobody else. If `stream`, they start on cache lines and are whole lines long,
     /// and a fence follows.
-    unsafe fn rows_of(&self, columns: Columns<'_>, map: Map, stream: bool, target: *mut u64);
+    unsafe fn rows_of(
+        &self,
+        columns: Columns<'_>,
+        representation: Representation,
+        stream: bool,
+        target: *mut u64,
+    );
 }
 
 /// The kernels of one representation.
@@ -85,50 +87,51 @@ impl<F: Form> Transform for Body<F> {
         // SAFETY: the caller's promise is passed on.
         unsafe { group.backward::<F>(self.token, &self.twiddles, network) }
     }
+}
 
-    unsafe fn rows_of(&self, columns: Columns<'_>, map: Map, stream: bool, target: *mut u64) {
-        let token = self.token;
+impl<V: TowerWords> TowerTransform for Body<Tower<V>> {
+    unsafe fn rows_of(
+        &self,
+        columns: Columns<'_>,
+        representation: Representation,
+        stream: bool,
+        target: *mut u64,
+    ) {
         macro_rules! go {
-            ($($map:ident)+) => {
-                match (map, stream) {
-                    $(
-                        (Map::$map, true) => F::V::run(
-                            token,
-                            RowsOf::<F, { Map::$map as u8 }, true> { token, columns, target },
-                        ),
-                        (Map::$map, false) => F::V::run(
-                            token,
-                            RowsOf::<F, { Map::$map as u8 }, false> { token, columns, target },
-                        ),
-                    )+
-                }
+            ($from:ident, $stream:literal) => {
+                V::run(
+                    self.token,
+                    RowsOf::<V, { Representation::$from as u8 }, $stream> {
+                        token: self.token,
+                        columns,
+                        target,
+                    },
+                )
             };
         }
-        go!(Same ToTower);
+        match (representation, stream) {
+            (Representation::Tower, false) => go!(Tower, false),
+            (Representation::Tower, true) => go!(Tower, true),
+            (Representation::Polynomial, false) => go!(Polynomial, false),
+            (Representation::Polynomial, true) => go!(Polynomial, true),
+        }
     }
 }
 
-/// The map of a vector.
-#[inline(always)]
-fn mapped<F: Form, const MAP: u8>(token: Token<F>, x: F::V) -> F::V {
-    if MAP == Map::ToTower as u8 {
-        F::to_tower(token, x)
-    } else {
-        x
-    }
-}
-
-struct RowsOf<'a, F: Form, const MAP: u8, const STREAM: bool> {
-    token: Token<F>,
+struct RowsOf<'a, V: Words, const FROM: u8, const STREAM: bool> {
+    token: V::Token,
     columns: Columns<'a>,
     target: *mut u64,
 }
 
+/// The most words of a vector.
+const LEN_MAX: usize = 8;
 /// Positions of a tile: some lanes are read over so many before the next ones are.
 const TILE: usize = 1 << 10;
 /// How far ahead lanes are asked for, in words.
 const AHEAD: usize = 96;
-impl<F: Form, const MAP: u8, const STREAM: bool> Kernel for RowsOf<'_, F, MAP, STREAM> {
+
+impl<V: TowerWords, const FROM: u8, const STREAM: bool> Kernel for RowsOf<'_, V, FROM, STREAM> {
     type Output = ();
 
     #[inline(always)]
@@ -138,7 +141,7 @@ impl<F: Form, const MAP: u8, const STREAM: bool> Kernel for RowsOf<'_, F, MAP, S
             first,
             count,
         } = self.columns;
-        let len = F::V::LEN;
+        let len = V::LEN;
         let width = lanes.len();
         for lane in lanes {
             assert!(lane.len() >= first + count, "lanes have these positions");
@@ -151,23 +154,23 @@ impl<F: Form, const MAP: u8, const STREAM: bool> Kernel for RowsOf<'_, F, MAP, S
                 let mut at = start;
                 while at < end {
                     let here = len.min(end - at);
-                    let mut block = [F::V::splat(self.token, 0); LEN_MAX];
+                    let mut block = [V::splat(self.token, 0); LEN_MAX];
                     // SAFETY: bounds: `at + here <= count`, which all lanes have from `first` on; row `at + i`
                     // for `i < here` is one of the target's, and `group` lies within it.
                     unsafe {
                         for (x, lane) in block.iter_mut().zip(group) {
                             let source = lane.as_ptr().add(first + at);
                             lanework_arch::memory::prefetch::read(source.wrapping_add(AHEAD));
-                            *x = mapped::<F, MAP>(
-                                self.token,
-                                if here == len {
-                                    F::V::load(self.token, source)
-                                } else {
-                                    F::V::load_part(self.token, source, here)
-                                },
-                            );
+                            *x = if here == len {
+                                V::load(self.token, source)
+                            } else {
+                                V::load_part(self.token, source, here)
+                            };
+                            if FROM == Representation::Polynomial as u8 {
+                                *x = x.polynomial_to_tower();
+                            }
                         }
-                        F::V::transpose(&mut block[..len]);
+                        V::transpose(&mut block[..len]);
                         for (i, x) in block[..here].iter().enumerate() {
                             let target = self.target.add((at + i) * width + index * len);
                             if group.len() < len {

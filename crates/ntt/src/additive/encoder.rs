@@ -10,7 +10,7 @@ use lanework_arch::cpu::Caches;
 use lanework_arch::memory::{self, Pages, Slab, stream};
 use lanework_arch::threads::Threads;
 
-use super::body::{Columns, Map, Transform};
+use super::body::{Columns, TowerTransform};
 use super::group::{Group, Rows};
 use super::node::{Ahead, Stores};
 use super::table;
@@ -59,7 +59,7 @@ pub struct Encoder {
     shape: Shape,
     sweeps: Sweeps,
     streaming_bytes: usize,
-    kernels: Box<dyn Transform>,
+    kernels: Box<dyn TowerTransform>,
 }
 
 /// The largest log2 of a domain: all twiddles are elements of GF(2^32).
@@ -110,7 +110,7 @@ impl Encoder {
             shape,
             sweeps,
             // Beyond this, nothing of a pass is in the caches when the next one comes.
-            streaming_bytes: 8 * threads * caches.l2_bytes,
+            streaming_bytes: threads.saturating_mul(8).saturating_mul(caches.l2_bytes),
             kernels: table::tower(choice, log_len),
         })
     }
@@ -140,10 +140,6 @@ impl Encoder {
             "words of a lane"
         );
         assert_eq!(rows.len(), self.shape.message_len(), "words of the rows");
-        let map = match representation {
-            Representation::Polynomial => Map::ToTower,
-            Representation::Tower => Map::Same,
-        };
         let streams = self.streams(rows.as_ptr(), rows.len(), width);
         Threads::current().for_each(
             rows.chunks_mut(SPAN * width).enumerate(),
@@ -158,7 +154,7 @@ impl Encoder {
                     // with a fence.
                     unsafe {
                         self.kernels
-                            .rows_of(columns, map, streams, chunk.as_mut_ptr());
+                            .rows_of(columns, representation, streams, chunk.as_mut_ptr());
                     }
                 });
             },

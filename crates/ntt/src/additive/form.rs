@@ -27,8 +27,6 @@ pub(super) trait Form: Copy + Send + Sync + 'static {
     fn add_one(u: Self::V, twiddle: &Self::One, v: Self::V) -> Self::V;
     fn add_two(u: Self::V, twiddle: &Self::Two, v: Self::V) -> Self::V;
     fn add_four(u: Self::V, twiddle: &Self::Four, v: Self::V) -> Self::V;
-    /// Words of the tower for words of the polynomial representation.
-    fn to_tower(token: Token<Self>, x: Self::V) -> Self::V;
 }
 
 pub(super) type Token<F> = <<F as Form>::V as Words>::Token;
@@ -78,11 +76,6 @@ impl<V: TowerWords> Form for Tower<V> {
     fn add_four(u: V, twiddle: &V::Four, v: V) -> V {
         u.add_four(twiddle, v)
     }
-
-    #[inline(always)]
-    fn to_tower(_: V::Token, x: V) -> V {
-        x.polynomial_to_tower()
-    }
 }
 
 /// Words of polynomials, multiplied carry-less.
@@ -130,20 +123,7 @@ impl<W: Clmul> Form for Polynomial<W> {
     fn add_four(u: W, twiddle: &W::Factor, v: W) -> W {
         u.xor(v.mul_by(*twiddle))
     }
-
-    #[inline(always)]
-    fn to_tower(token: W::Token, x: W) -> W {
-        let mut words = [0; LEN_MAX];
-        x.to_slice(&mut words[..W::LEN]);
-        for word in &mut words[..W::LEN] {
-            *word = T64::from(B64(*word)).0;
-        }
-        W::from_slice(token, &words)
-    }
 }
-
-/// The most words of a vector.
-pub(super) const LEN_MAX: usize = 8;
 
 /// How many bytes the twiddles of a stage have.
 pub(super) trait Class<F: Form> {

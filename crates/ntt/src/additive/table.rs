@@ -4,15 +4,15 @@ use lanework_arch::Choice;
 use lanework_field::gf2::bytes::{self, TowerWords};
 use lanework_field::gf2::clmul::{self, Clmul};
 
-use super::body::{Body, Transform};
+use super::body::{Body, TowerTransform, Transform};
 use super::form::{Polynomial, Tower};
 
 /// The kernels of `choice` on words of the tower, for blocks below 2^`log_blocks`.
-pub(super) fn tower(choice: Choice, log_blocks: u32) -> Box<dyn Transform> {
+pub(super) fn tower(choice: Choice, log_blocks: u32) -> Box<dyn TowerTransform> {
     struct Make(u32);
 
     impl bytes::Generic for Make {
-        type Output = Box<dyn Transform>;
+        type Output = Box<dyn TowerTransform>;
 
         #[inline(always)]
         fn run<W: TowerWords>(self, token: W::Token) -> Self::Output {

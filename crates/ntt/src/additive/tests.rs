@@ -549,6 +549,18 @@ fn domains_end_at_32_bits() {
 }
 
 #[test]
+fn any_number_of_threads_is_planned_for() {
+    let shape = Shape {
+        log_rows: 10,
+        log_inv_rate: 1,
+        lanes: 3,
+    };
+    for threads in [0, usize::MAX] {
+        assert!(Encoder::new(shape, Choice::best(), Caches::detect(), threads).is_ok());
+    }
+}
+
+#[test]
 fn lanes_that_no_memory_holds_are_refused() {
     for (log_rows, lanes) in [
         (10, 1 << 60),

@@ -10,13 +10,12 @@
 //!
 //! | type | words | products of bytes |
 //! |---|---|---|
-//! | `Avx512Bytes`, `Avx2Bytes` | 8, 4 | an instruction of GFNI |
-//! | `Avx512Tables`, `Avx2Tables`, `NeonTables` | 8, 4, 2 | lookups in tables of sixteen entries ([`Shuffle`]) |
+//! | `Avx512Vector<Avx512Gfni>`, `Avx2Vector<Avx2Gfni>` | 8, 4 | an instruction of GFNI |
+//! | `Avx512Vector<Avx512>`, `Avx2Vector<Avx2>`, `NeonVector<Neon>` | 8, 4, 2 | lookups in tables of sixteen entries ([`Shuffle`]) |
 //! | [`PortableBytes`] | 2 | bit by bit |
 //!
 //! A kernel is written once, generic over [`TowerWords`], and chosen at run time by [`dispatch`]. [`TowerRows`] has
 //! the kernels for slices.
-#![expect(unsafe_code, reason = "loads and stores of vectors")]
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64_neon;
@@ -30,30 +29,12 @@ mod x86_avx2;
 #[cfg(target_arch = "x86_64")]
 mod x86_avx512;
 
-use std::fmt::Debug;
-
-#[cfg(target_arch = "x86_64")]
-use lanework_arch::{Avx2, Avx2Gfni, Avx512, Avx512Gfni};
-use lanework_arch::{Choice, Portable};
-
-#[cfg(target_arch = "aarch64")]
-pub use aarch64_neon::NeonTables;
 pub use pattern::{Pattern, WidePattern};
 pub use portable::PortableBytes;
 pub use rows::TowerRows;
 pub use shuffle::{Shuffle, Table};
-#[cfg(target_arch = "x86_64")]
-pub use x86_avx2::{Avx2Bytes, Avx2Tables, Avx2Vector};
-#[cfg(target_arch = "x86_64")]
-pub use x86_avx512::{Avx512Bytes, Avx512Tables, Avx512Vector};
 
-use super::words::{Kernel, Words, sealed};
-
-/// What a token lets the compiler use.
-pub trait Bundle: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
-    /// Runs `kernel`, compiled with the instructions.
-    fn run<K: Kernel>(self, kernel: K) -> K::Output;
-}
+use super::words::{Words, dispatch};
 
 /// A vector of words of the tower, and products by constants.
 pub trait TowerWords: Words {
@@ -97,118 +78,18 @@ pub trait TowerWords: Words {
     /// The words of K for words of the tower.
     #[must_use]
     fn tower_to_polynomial(self) -> Self;
-
-    /// The first words of `source`, then zeros if it is shorter than the vector.
-    #[inline(always)]
-    fn from_slice(token: Self::Token, source: &[u64]) -> Self {
-        if source.len() >= Self::LEN {
-            // SAFETY: bounds: the slice has so many.
-            unsafe { Self::load(token, source.as_ptr()) }
-        } else {
-            // SAFETY: bounds: the slice's length.
-            unsafe { Self::load_part(token, source.as_ptr(), source.len()) }
-        }
-    }
-
-    /// Writes the first words to `target`, as many as it holds.
-    #[inline(always)]
-    fn to_slice(self, target: &mut [u64]) {
-        if target.len() >= Self::LEN {
-            // SAFETY: bounds: the slice has so many.
-            unsafe { self.store(target.as_mut_ptr()) }
-        } else {
-            // SAFETY: bounds: the slice's length.
-            unsafe { self.store_part(target.as_mut_ptr(), target.len()) }
-        }
-    }
 }
 
-/// A computation for any [`TowerWords`] type.
-pub trait Generic {
-    /// What the computation returns.
-    type Output;
-
-    /// Does the computation. Implementations are `#[inline(always)]`.
-    fn run<W: TowerWords>(self, token: W::Token) -> Self::Output;
-}
-
-/// The vector type for a choice of instructions.
-#[derive(Copy, Clone, Debug)]
-pub(crate) enum Proof {
+dispatch!(TowerWords {
     #[cfg(target_arch = "x86_64")]
-    Avx512(Avx512Gfni),
+    Avx512Vector<Avx512Gfni>,
     #[cfg(target_arch = "x86_64")]
-    Avx2(Avx2Gfni),
+    Avx2Vector<Avx2Gfni>,
     #[cfg(target_arch = "x86_64")]
-    Avx512Tables(Avx512),
+    Avx512Vector<Avx512>,
     #[cfg(target_arch = "x86_64")]
-    Avx2Tables(Avx2),
+    Avx2Vector<Avx2>,
     #[cfg(target_arch = "aarch64")]
-    Neon(lanework_arch::Neon),
-    Portable(Portable),
-}
-
-impl Proof {
-    /// The fastest type within `choice`.
-    pub(crate) fn new(choice: Choice) -> Self {
-        Self::all(choice).next().unwrap_or(Self::Portable(Portable))
-    }
-
-    /// Every type within `choice`, the fastest first.
-    pub(crate) fn all(choice: Choice) -> impl Iterator<Item = Self> {
-        let list = [
-            #[cfg(target_arch = "x86_64")]
-            Avx512Gfni::new(choice).map(Self::Avx512),
-            #[cfg(target_arch = "x86_64")]
-            Avx2Gfni::new(choice).map(Self::Avx2),
-            #[cfg(target_arch = "x86_64")]
-            Avx512::new(choice).map(Self::Avx512Tables),
-            #[cfg(target_arch = "x86_64")]
-            Avx2::new(choice).map(Self::Avx2Tables),
-            #[cfg(target_arch = "aarch64")]
-            lanework_arch::Neon::new(choice).map(Self::Neon),
-            Some(Self::Portable(Portable)),
-        ];
-        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-        let _ = choice;
-        list.into_iter().flatten()
-    }
-
-    /// Runs `generic` with this type.
-    #[inline]
-    pub(crate) fn run<G: Generic>(self, generic: G) -> G::Output {
-        struct With<G, W: Words>(G, W::Token);
-
-        impl<G: Generic, W: TowerWords> Kernel for With<G, W> {
-            type Output = G::Output;
-
-            #[inline(always)]
-            fn run(self) -> G::Output {
-                self.0.run::<W>(self.1)
-            }
-        }
-
-        fn with<W: TowerWords, G: Generic>(token: W::Token, generic: G) -> G::Output {
-            W::run(token, With::<G, W>(generic, token))
-        }
-
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512(token) => with::<Avx512Bytes, G>(token, generic),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(token) => with::<Avx2Bytes, G>(token, generic),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512Tables(token) => with::<Avx512Tables, G>(token, generic),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2Tables(token) => with::<Avx2Tables, G>(token, generic),
-            #[cfg(target_arch = "aarch64")]
-            Self::Neon(token) => with::<NeonTables, G>(token, generic),
-            Self::Portable(token) => with::<PortableBytes, G>(token, generic),
-        }
-    }
-}
-
-/// Runs `generic` with the fastest vector type within `choice`.
-pub fn dispatch<G: Generic>(choice: Choice, generic: G) -> G::Output {
-    Proof::new(choice).run(generic)
-}
+    NeonVector<Neon>,
+    PortableBytes
+});

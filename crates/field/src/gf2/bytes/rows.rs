@@ -26,17 +26,6 @@ pub struct TowerRows {
     proof: Proof,
 }
 
-struct Name;
-
-impl Generic for Name {
-    type Output = &'static str;
-
-    #[inline(always)]
-    fn run<W: TowerWords>(self, _: W::Token) -> &'static str {
-        W::NAME
-    }
-}
-
 /// How many bytes a constant has.
 trait Class {
     type Constant<W: TowerWords>: Copy;
@@ -129,36 +118,50 @@ impl<C: Class> Generic for AddScaled<'_, C> {
     }
 }
 
-struct ToTower<'a>(&'a [u64], &'a mut [u64]);
+/// A map of words, from one slice to another.
+macro_rules! map {
+    ($name:ident, $map:ident) => {
+        struct $name<'a>(&'a [u64], &'a mut [u64]);
 
-impl Generic for ToTower<'_> {
-    type Output = ();
+        impl Generic for $name<'_> {
+            type Output = ();
 
-    #[inline(always)]
-    fn run<W: TowerWords>(self, token: W::Token) {
-        let (mut xs, mut outs) = (self.0.chunks_exact(W::LEN), self.1.chunks_exact_mut(W::LEN));
-        for (x, out) in (&mut xs).zip(&mut outs) {
-            W::from_slice(token, x).polynomial_to_tower().to_slice(out);
+            #[inline(always)]
+            fn run<W: TowerWords>(self, token: W::Token) {
+                let mut xs = self.0.chunks_exact(W::LEN);
+                let mut outs = self.1.chunks_exact_mut(W::LEN);
+                for (x, out) in (&mut xs).zip(&mut outs) {
+                    W::from_slice(token, x).$map().to_slice(out);
+                }
+                let (x, rest) = (xs.remainder(), outs.into_remainder());
+                W::from_slice(token, x).$map().to_slice(rest);
+            }
         }
-        let (x, rest) = (xs.remainder(), outs.into_remainder());
-        W::from_slice(token, x).polynomial_to_tower().to_slice(rest);
-    }
+    };
 }
 
-struct ToPolynomial<'a>(&'a [u64], &'a mut [u64]);
+map!(ToTower, polynomial_to_tower);
+map!(ToPolynomial, tower_to_polynomial);
 
-impl Generic for ToPolynomial<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<W: TowerWords>(self, token: W::Token) {
-        let (mut xs, mut outs) = (self.0.chunks_exact(W::LEN), self.1.chunks_exact_mut(W::LEN));
-        for (x, out) in (&mut xs).zip(&mut outs) {
-            W::from_slice(token, x).tower_to_polynomial().to_slice(out);
+/// Runs the kernel `$kernel` for the class of its constant.
+macro_rules! run_by_class {
+    ($rows:expr, $kernel:ident { $constant:ident, $($field:ident),+ }) => {{
+        macro_rules! run {
+            ($class:ident) => {
+                $rows.proof.run($kernel {
+                    class: PhantomData::<$class>,
+                    $constant,
+                    $($field),+
+                })
+            };
         }
-        let (x, rest) = (xs.remainder(), outs.into_remainder());
-        W::from_slice(token, x).tower_to_polynomial().to_slice(rest);
-    }
+        match u64::BITS - $constant.0.leading_zeros() {
+            0..=8 => run!(One),
+            9..=16 => run!(Two),
+            17..=32 => run!(Four),
+            _ => run!(Eight),
+        }
+    }};
 }
 
 impl TowerRows {
@@ -177,27 +180,13 @@ impl TowerRows {
 
     /// The name of the kernels, for reports.
     pub fn name(self) -> &'static str {
-        self.proof.run(Name)
+        self.proof.name()
     }
 
     /// Multiplies every word by `constant`.
     pub fn scale(self, constant: T64, words: &mut [T64]) {
         let words: &mut [u64] = bytemuck::cast_slice_mut(words);
-        macro_rules! run {
-            ($class:ident) => {
-                self.proof.run(Scale {
-                    class: PhantomData::<$class>,
-                    constant,
-                    words,
-                })
-            };
-        }
-        match u64::BITS - constant.0.leading_zeros() {
-            0..=8 => run!(One),
-            9..=16 => run!(Two),
-            17..=32 => run!(Four),
-            _ => run!(Eight),
-        }
+        run_by_class!(self, Scale { constant, words });
     }
 
     /// Adds `constant` x to the words.
@@ -208,22 +197,7 @@ impl TowerRows {
         assert_eq!(x.len(), words.len(), "one word for each");
         let x: &[u64] = bytemuck::cast_slice(x);
         let words: &mut [u64] = bytemuck::cast_slice_mut(words);
-        macro_rules! run {
-            ($class:ident) => {
-                self.proof.run(AddScaled {
-                    class: PhantomData::<$class>,
-                    constant,
-                    x,
-                    words,
-                })
-            };
-        }
-        match u64::BITS - constant.0.leading_zeros() {
-            0..=8 => run!(One),
-            9..=16 => run!(Two),
-            17..=32 => run!(Four),
-            _ => run!(Eight),
-        }
+        run_by_class!(self, AddScaled { constant, x, words });
     }
 
     /// Converts elements of K to the tower.

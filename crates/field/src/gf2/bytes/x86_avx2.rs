@@ -3,163 +3,25 @@
 
 use std::arch::x86_64::{
     __m256i, _mm_load_si128, _mm256_and_si256, _mm256_blend_epi32, _mm256_broadcastsi128_si256,
-    _mm256_cmpgt_epi64, _mm256_gf2p8affine_epi64_epi8, _mm256_gf2p8mul_epi8, _mm256_loadu_si256,
-    _mm256_maskload_epi64, _mm256_maskstore_epi64, _mm256_permute2x128_si256,
+    _mm256_gf2p8affine_epi64_epi8, _mm256_gf2p8mul_epi8, _mm256_loadu_si256,
     _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32, _mm256_set_epi64x, _mm256_set1_epi32,
-    _mm256_set1_epi64x, _mm256_setr_epi32, _mm256_setr_epi64x, _mm256_shuffle_epi8,
-    _mm256_slli_epi16, _mm256_srli_epi16, _mm256_storeu_si256, _mm256_stream_si256,
-    _mm256_unpackhi_epi64, _mm256_unpacklo_epi64, _mm256_xor_si256,
+    _mm256_setr_epi32, _mm256_setr_epi64x, _mm256_shuffle_epi8, _mm256_slli_epi16,
+    _mm256_srli_epi16, _mm256_xor_si256,
 };
 use std::hint::black_box;
-use std::marker::PhantomData;
 
-use lanework_arch::{Avx2, Avx2Gfni, Isa};
+use lanework_arch::{Avx2, Avx2Gfni};
 
-use super::super::words::{Kernel, Words, sealed};
+use super::super::words::{Avx2Vector, Words};
 use super::affine::{Matrices, TO_POLYNOMIAL, TO_TOWER};
-use super::{Bundle, Pattern, Shuffle, Table, TowerWords, WidePattern};
-
-const LEN: usize = 4;
-
-/// Four words in one register, multiplied as the token `T` allows.
-///
-/// Invariant: a value is only made from a token or from other values, so wherever one exists, so do the
-/// instructions.
-#[derive(Copy, Clone, Debug)]
-#[repr(transparent)]
-pub struct Avx2Vector<T>(__m256i, PhantomData<T>);
-
-/// With products of bytes.
-pub type Avx2Bytes = Avx2Vector<Avx2Gfni>;
-
-/// With lookups in tables.
-pub type Avx2Tables = Avx2Vector<Avx2>;
-
-impl<T> sealed::Sealed for Avx2Vector<T> {}
-impl sealed::Sealed for Avx2Gfni {}
-impl sealed::Sealed for Avx2 {}
-
-impl Bundle for Avx2Gfni {
-    #[inline(always)]
-    fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        #[target_feature(enable = "avx2,bmi2,gfni")]
-        fn entry<K: Kernel>(kernel: K) -> K::Output {
-            kernel.run()
-        }
-        // SAFETY: feature: the token.
-        unsafe { entry(kernel) }
-    }
-}
-
-impl Bundle for Avx2 {
-    #[inline(always)]
-    fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        #[target_feature(enable = "avx2,bmi2")]
-        fn entry<K: Kernel>(kernel: K) -> K::Output {
-            kernel.run()
-        }
-        // SAFETY: feature: the token.
-        unsafe { entry(kernel) }
-    }
-}
-
-impl<T> Avx2Vector<T> {
-    #[inline(always)]
-    fn new(vector: __m256i) -> Self {
-        Self(vector, PhantomData)
-    }
-}
+use super::{Pattern, Shuffle, Table, TowerWords, WidePattern};
 
 // The functions on raw vectors below are called with the contents of values only.
-
-/// All ones at the first `count` places.
-#[inline(always)]
-fn first<T>(_: T, count: usize) -> __m256i {
-    // SAFETY: feature: a token or a value is given.
-    unsafe {
-        _mm256_cmpgt_epi64(
-            _mm256_set1_epi64x(count.min(LEN) as i64),
-            _mm256_setr_epi64x(0, 1, 2, 3),
-        )
-    }
-}
 
 #[inline(always)]
 fn xor(a: __m256i, b: __m256i) -> __m256i {
     // SAFETY: feature: the vectors come from values.
     unsafe { _mm256_xor_si256(a, b) }
-}
-
-impl<T: Bundle> Words for Avx2Vector<T> {
-    type Token = T;
-    const LEN: usize = LEN;
-    const ISA: Isa = Isa::Avx2;
-
-    #[inline(always)]
-    fn run<K: Kernel>(token: T, kernel: K) -> K::Output {
-        token.run(kernel)
-    }
-
-    #[inline(always)]
-    fn splat(_: T, word: u64) -> Self {
-        // SAFETY: feature: the token.
-        Self::new(unsafe { _mm256_set1_epi64x(word as i64) })
-    }
-
-    #[inline(always)]
-    unsafe fn load(_: T, source: *const u64) -> Self {
-        // SAFETY: feature: the token. bounds: the caller's.
-        Self::new(unsafe { _mm256_loadu_si256(source.cast()) })
-    }
-
-    #[inline(always)]
-    unsafe fn load_part(token: T, source: *const u64, count: usize) -> Self {
-        // SAFETY: feature: the token. bounds: the caller's, as masked places are not read.
-        Self::new(unsafe { _mm256_maskload_epi64(source.cast(), first(token, count)) })
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, target: *mut u64) {
-        // SAFETY: feature: a value exists. bounds: the caller's.
-        unsafe { _mm256_storeu_si256(target.cast(), self.0) }
-    }
-
-    #[inline(always)]
-    unsafe fn stream(self, target: *mut u64) {
-        // SAFETY: feature: a value exists. bounds, alignment and the fence: the caller's.
-        unsafe { _mm256_stream_si256(target.cast(), self.0) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_part(self, target: *mut u64, count: usize) {
-        // SAFETY: feature: a value exists. bounds: the caller's, as masked places are not written.
-        unsafe { _mm256_maskstore_epi64(target.cast(), first(self, count), self.0) }
-    }
-
-    #[inline(always)]
-    fn transpose(block: &mut [Self]) {
-        let block: &mut [Self; LEN] = block.try_into().expect("as many vectors as words");
-        let [a, b, c, d] = [block[0].0, block[1].0, block[2].0, block[3].0];
-        // SAFETY: feature: values exist.
-        unsafe {
-            let (ab_even, ab_odd) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
-            let (cd_even, cd_odd) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
-            block[0].0 = _mm256_permute2x128_si256::<0x20>(ab_even, cd_even);
-            block[1].0 = _mm256_permute2x128_si256::<0x20>(ab_odd, cd_odd);
-            block[2].0 = _mm256_permute2x128_si256::<0x31>(ab_even, cd_even);
-            block[3].0 = _mm256_permute2x128_si256::<0x31>(ab_odd, cd_odd);
-        }
-    }
-
-    #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        Self::new(xor(self.0, other.0))
-    }
-
-    #[inline(always)]
-    fn xor3(self, b: Self, c: Self) -> Self {
-        Self::new(xor(self.0, xor(b.0, c.0)))
-    }
 }
 
 /// The order that exchanges byte i of each word with byte i xor `K`.
@@ -185,7 +47,7 @@ fn exchange<const K: i64>(x: __m256i) -> __m256i {
 
 #[inline(always)]
 fn mul(a: __m256i, b: __m256i) -> __m256i {
-    // SAFETY: feature: called by the functions of `Avx2Bytes` alone.
+    // SAFETY: feature: the vectors come from values with an `Avx2Gfni` token.
     unsafe { _mm256_gf2p8mul_epi8(a, b) }
 }
 
@@ -203,7 +65,7 @@ pub struct Four {
     exchange_2: __m256i,
 }
 
-impl TowerWords for Avx2Bytes {
+impl TowerWords for Avx2Vector<Avx2Gfni> {
     const NAME: &'static str = "avx2-gfni";
     type One = __m256i;
     type Two = [__m256i; 2];
@@ -314,7 +176,7 @@ impl Pairs {
 /// The map of every word.
 #[inline(always)]
 fn apply(matrices: &Pairs, x: __m256i) -> __m256i {
-    // SAFETY: feature: `x` comes from a value of `Avx2Bytes`. bounds: a pair has twice four words.
+    // SAFETY: feature: `x` comes from a value with an `Avx2Gfni` token. bounds: a pair has twice four words.
     unsafe {
         macro_rules! map {
             ($x:expr, $k:literal, $parity:literal) => {
@@ -365,7 +227,7 @@ fn apply(matrices: &Pairs, x: __m256i) -> __m256i {
     }
 }
 
-impl Shuffle for Avx2Tables {
+impl Shuffle for Avx2Vector<Avx2> {
     const NAME: &'static str = "avx2";
 
     #[inline(always)]

@@ -1,171 +1,26 @@
-//! Eight words with AVX-512, GFNI and VBMI.
+//! Eight words with AVX-512, with GFNI and VBMI or without.
 #![expect(unsafe_code, reason = "vector intrinsics")]
 
 use std::arch::x86_64::{
     __m512i, _mm_load_si128, _mm512_alignr_epi64, _mm512_and_si512, _mm512_broadcast_i32x4,
     _mm512_gf2p8affine_epi64_epi8, _mm512_gf2p8mul_epi8, _mm512_load_si512, _mm512_loadu_epi64,
-    _mm512_mask_storeu_epi64, _mm512_maskz_loadu_epi64, _mm512_permutexvar_epi8, _mm512_set_epi64,
-    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setr_epi64, _mm512_shuffle_epi8,
-    _mm512_shuffle_i64x2, _mm512_slli_epi16, _mm512_srli_epi16, _mm512_storeu_epi64,
-    _mm512_stream_si512, _mm512_ternarylogic_epi64, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
-    _mm512_xor_si512,
+    _mm512_permutexvar_epi8, _mm512_set_epi64, _mm512_set1_epi32, _mm512_set1_epi64,
+    _mm512_setr_epi64, _mm512_shuffle_epi8, _mm512_slli_epi16, _mm512_srli_epi16,
+    _mm512_ternarylogic_epi64, _mm512_xor_si512,
 };
-use std::marker::PhantomData;
 
-use lanework_arch::{Avx512, Avx512Gfni, Isa};
+use lanework_arch::{Avx512, Avx512Gfni};
 
-use super::super::words::{Kernel, Words, sealed};
+use super::super::words::{Avx512Vector, Words, XOR3};
 use super::affine::{Matrices, TO_POLYNOMIAL, TO_TOWER};
-use super::{Bundle, Pattern, Shuffle, Table, TowerWords, WidePattern};
-
-const LEN: usize = 8;
-
-/// Eight words in one register, multiplied as the token `T` allows.
-///
-/// Invariant: a value is only made from a token or from other values, so wherever one exists, so do the
-/// instructions.
-#[derive(Copy, Clone, Debug)]
-#[repr(transparent)]
-pub struct Avx512Vector<T>(__m512i, PhantomData<T>);
-
-/// With products of bytes.
-pub type Avx512Bytes = Avx512Vector<Avx512Gfni>;
-
-/// With lookups in tables.
-pub type Avx512Tables = Avx512Vector<Avx512>;
-
-impl<T> sealed::Sealed for Avx512Vector<T> {}
-impl sealed::Sealed for Avx512Gfni {}
-impl sealed::Sealed for Avx512 {}
-
-impl Bundle for Avx512Gfni {
-    #[inline(always)]
-    fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,gfni")]
-        fn entry<K: Kernel>(kernel: K) -> K::Output {
-            kernel.run()
-        }
-        // SAFETY: feature: the token.
-        unsafe { entry(kernel) }
-    }
-}
-
-impl Bundle for Avx512 {
-    #[inline(always)]
-    fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-        fn entry<K: Kernel>(kernel: K) -> K::Output {
-            kernel.run()
-        }
-        // SAFETY: feature: the token.
-        unsafe { entry(kernel) }
-    }
-}
-
-impl<T> Avx512Vector<T> {
-    #[inline(always)]
-    fn new(vector: __m512i) -> Self {
-        Self(vector, PhantomData)
-    }
-}
-
-impl<T: Bundle> Words for Avx512Vector<T> {
-    type Token = T;
-    const LEN: usize = LEN;
-    const ISA: Isa = Isa::Avx512;
-
-    #[inline(always)]
-    fn run<K: Kernel>(token: T, kernel: K) -> K::Output {
-        token.run(kernel)
-    }
-
-    #[inline(always)]
-    fn splat(_: T, word: u64) -> Self {
-        // SAFETY: feature: the token.
-        Self::new(unsafe { _mm512_set1_epi64(word as i64) })
-    }
-
-    #[inline(always)]
-    unsafe fn load(_: T, source: *const u64) -> Self {
-        // SAFETY: feature: the token. bounds: the caller's.
-        Self::new(unsafe { _mm512_loadu_epi64(source.cast()) })
-    }
-
-    #[inline(always)]
-    unsafe fn load_part(_: T, source: *const u64, count: usize) -> Self {
-        // SAFETY: feature: the token. bounds: the caller's, as only these words are read.
-        Self::new(unsafe { _mm512_maskz_loadu_epi64(mask(count), source.cast()) })
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, target: *mut u64) {
-        // SAFETY: feature: a value exists. bounds: the caller's.
-        unsafe { _mm512_storeu_epi64(target.cast(), self.0) }
-    }
-
-    #[inline(always)]
-    unsafe fn stream(self, target: *mut u64) {
-        // SAFETY: feature: a value exists. bounds, alignment and the fence: the caller's.
-        unsafe { _mm512_stream_si512(target.cast(), self.0) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_part(self, target: *mut u64, count: usize) {
-        // SAFETY: feature: a value exists. bounds: the caller's, as only these words are written.
-        unsafe { _mm512_mask_storeu_epi64(target.cast(), mask(count), self.0) }
-    }
-
-    #[inline(always)]
-    fn transpose(block: &mut [Self]) {
-        let block: &mut [Self; LEN] = block.try_into().expect("as many vectors as words");
-        // SAFETY: feature: values exist.
-        unsafe {
-            for i in [0, 2, 4, 6] {
-                let (a, b) = (block[i].0, block[i + 1].0);
-                block[i].0 = _mm512_unpacklo_epi64(a, b);
-                block[i + 1].0 = _mm512_unpackhi_epi64(a, b);
-            }
-            // Now pairs of words; then pairs of pairs within and across halves.
-            let pairs = block.map(|x| x.0);
-            for i in [0, 1] {
-                let (a, b, c, d) = (pairs[i], pairs[i + 2], pairs[i + 4], pairs[i + 6]);
-                let ab_even = _mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
-                let ab_odd = _mm512_shuffle_i64x2::<0b11_01_11_01>(a, b);
-                let cd_even = _mm512_shuffle_i64x2::<0b10_00_10_00>(c, d);
-                let cd_odd = _mm512_shuffle_i64x2::<0b11_01_11_01>(c, d);
-                block[i].0 = _mm512_shuffle_i64x2::<0b10_00_10_00>(ab_even, cd_even);
-                block[i + 2].0 = _mm512_shuffle_i64x2::<0b10_00_10_00>(ab_odd, cd_odd);
-                block[i + 4].0 = _mm512_shuffle_i64x2::<0b11_01_11_01>(ab_even, cd_even);
-                block[i + 6].0 = _mm512_shuffle_i64x2::<0b11_01_11_01>(ab_odd, cd_odd);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        // SAFETY: feature: a value exists.
-        Self::new(unsafe { _mm512_xor_si512(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn xor3(self, b: Self, c: Self) -> Self {
-        Self::new(xor3(self.0, b.0, c.0))
-    }
-}
-
-/// The mask of the first `count` words.
-#[inline(always)]
-fn mask(count: usize) -> u8 {
-    debug_assert!(count <= LEN);
-    ((1_u32 << count) - 1) as u8
-}
+use super::{Pattern, Shuffle, Table, TowerWords, WidePattern};
 
 // The functions on raw vectors below are called with the contents of values only.
 
 #[inline(always)]
 fn xor3(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
     // SAFETY: feature: the vectors come from values.
-    unsafe { _mm512_ternarylogic_epi64::<0x96>(a, b, c) }
+    unsafe { _mm512_ternarylogic_epi64::<XOR3>(a, b, c) }
 }
 
 /// The bytes of each word, byte i exchanged with byte i xor `K`.
@@ -182,7 +37,7 @@ fn exchange<const K: i64>(x: __m512i) -> __m512i {
 
 #[inline(always)]
 fn mul(a: __m512i, b: __m512i) -> __m512i {
-    // SAFETY: feature: the vectors come from values.
+    // SAFETY: feature: the vectors come from values with an `Avx512Gfni` token.
     unsafe { _mm512_gf2p8mul_epi8(a, b) }
 }
 
@@ -192,7 +47,7 @@ fn broadcast(word: u32) -> __m512i {
     unsafe { _mm512_set1_epi32(word as i32) }
 }
 
-impl TowerWords for Avx512Bytes {
+impl TowerWords for Avx512Vector<Avx512Gfni> {
     type One = __m512i;
     type Two = [__m512i; 2];
     type Four = [__m512i; 4];
@@ -290,7 +145,7 @@ fn apply(matrices: &Matrices, x: __m512i) -> __m512i {
         }
         order
     };
-    // SAFETY: feature: `x` comes from a value. bounds: the tables have 64 bytes, and the matrices are aligned.
+    // SAFETY: feature: `x` comes from a value with an `Avx512Gfni` token. bounds: the tables have 64 bytes, and the matrices are aligned.
     unsafe {
         let order = _mm512_loadu_epi64(TRANSPOSITION.as_ptr().cast());
         macro_rules! map {
@@ -321,7 +176,7 @@ fn apply(matrices: &Matrices, x: __m512i) -> __m512i {
     }
 }
 
-impl Shuffle for Avx512Tables {
+impl Shuffle for Avx512Vector<Avx512> {
     const NAME: &'static str = "avx512";
 
     #[inline(always)]

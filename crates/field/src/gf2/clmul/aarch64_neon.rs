@@ -3,28 +3,15 @@
 
 use std::arch::aarch64::{
     uint64x2_t, vaddq_u64, vcopyq_laneq_u64, vdupq_n_u64, veorq_u64, vextq_u64, vgetq_lane_u64,
-    vld1q_lane_u64, vld1q_u64, vmull_high_p64, vmull_p64, vreinterpretq_p64_u64,
-    vreinterpretq_u64_p128, vshlq_n_u64, vst1q_lane_u64, vst1q_u64, vtrn1q_u64, vtrn2q_u64,
-    vuzp1q_u64, vuzp2q_u64,
+    vmull_high_p64, vmull_p64, vreinterpretq_p64_u64, vreinterpretq_u64_p128, vshlq_n_u64,
+    vtrn1q_u64, vtrn2q_u64, vuzp1q_u64, vuzp2q_u64,
 };
 
-use lanework_arch::{Isa, NeonPmull};
+use lanework_arch::NeonPmull;
 
 use super::super::spec::K_MODULUS;
-use super::super::words::{Kernel, Words, sealed};
+use super::super::words::{NeonVector, Words};
 use super::{Clmul, Product, quotient};
-
-const LEN: usize = 2;
-
-/// Two words in one Advanced SIMD register.
-///
-/// Invariant: a value is only made from a [`NeonPmull`] token or from other values, so wherever one exists, so do
-/// the instructions.
-#[derive(Copy, Clone, Debug)]
-#[repr(transparent)]
-pub struct NeonWords(uint64x2_t);
-
-impl sealed::Sealed for NeonWords {}
 
 // The functions on raw vectors below are called with the contents of values only.
 
@@ -56,90 +43,7 @@ fn fold(x: uint64x2_t) -> uint64x2_t {
     }
 }
 
-impl Words for NeonWords {
-    type Token = NeonPmull;
-    const LEN: usize = LEN;
-    const ISA: Isa = Isa::Neon;
-
-    #[inline(always)]
-    fn run<K: Kernel>(_: NeonPmull, kernel: K) -> K::Output {
-        #[target_feature(enable = "neon,aes")]
-        fn entry<K: Kernel>(kernel: K) -> K::Output {
-            kernel.run()
-        }
-        // SAFETY: feature: the token.
-        unsafe { entry(kernel) }
-    }
-
-    #[inline(always)]
-    fn splat(_: NeonPmull, word: u64) -> Self {
-        // SAFETY: feature: the token.
-        Self(unsafe { vdupq_n_u64(word) })
-    }
-
-    #[inline(always)]
-    unsafe fn load(_: NeonPmull, source: *const u64) -> Self {
-        // SAFETY: feature: the token; bounds: the caller's.
-        Self(unsafe { vld1q_u64(source) })
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, target: *mut u64) {
-        // SAFETY: feature: `self` exists; bounds: the caller's.
-        unsafe { vst1q_u64(target, self.0) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_part(token: NeonPmull, source: *const u64, count: usize) -> Self {
-        // SAFETY: feature: the token; bounds: the caller's, for as many words as each case reads.
-        unsafe {
-            match count {
-                0 => Self(vdupq_n_u64(0)),
-                1 => Self(vld1q_lane_u64::<0>(source, vdupq_n_u64(0))),
-                _ => Self::load(token, source),
-            }
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn stream(self, target: *mut u64) {
-        // SAFETY: bounds: the caller's.
-        unsafe { self.store(target) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_part(self, target: *mut u64, count: usize) {
-        // SAFETY: feature: `self` exists; bounds: the caller's, for as many words as each case writes.
-        unsafe {
-            match count {
-                0 => {}
-                1 => vst1q_lane_u64::<0>(target, self.0),
-                _ => self.store(target),
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        // SAFETY: feature: `self` exists.
-        Self(unsafe { veorq_u64(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn xor3(self, second: Self, third: Self) -> Self {
-        self.xor(second).xor(third)
-    }
-
-    #[inline(always)]
-    fn transpose(block: &mut [Self]) {
-        let block: &mut [Self; LEN] = block.try_into().expect("as many vectors as words");
-        let [a, b] = block.map(|x| x.0);
-        // SAFETY: feature: values exist.
-        *block = unsafe { [Self(vtrn1q_u64(a, b)), Self(vtrn2q_u64(a, b))] };
-    }
-}
-
-impl Clmul for NeonWords {
+impl Clmul for NeonVector<NeonPmull> {
     const NAME: &'static str = "neon";
     /// The factor and its quotient, each in both places.
     type Factor = [Self; 2];
@@ -151,8 +55,8 @@ impl Clmul for NeonWords {
         // SAFETY: feature: `self` exists.
         unsafe {
             (
-                Self(vuzp1q_u64(self.0, other.0)),
-                Self(vuzp2q_u64(self.0, other.0)),
+                Self::new(vuzp1q_u64(self.0, other.0)),
+                Self::new(vuzp2q_u64(self.0, other.0)),
             )
         }
     }
@@ -162,9 +66,9 @@ impl Clmul for NeonWords {
         // SAFETY: feature: values exist.
         unsafe {
             [
-                Self(vcopyq_laneq_u64::<1, 1>(a.0, b.0)),
-                Self(vextq_u64::<1>(a.0, c.0)),
-                Self(vcopyq_laneq_u64::<1, 1>(b.0, c.0)),
+                Self::new(vcopyq_laneq_u64::<1, 1>(a.0, b.0)),
+                Self::new(vextq_u64::<1>(a.0, c.0)),
+                Self::new(vcopyq_laneq_u64::<1, 1>(b.0, c.0)),
             ]
         }
     }
@@ -174,9 +78,9 @@ impl Clmul for NeonWords {
         // SAFETY: feature: values exist.
         unsafe {
             [
-                Self(vtrn1q_u64(a.0, b.0)),
-                Self(vcopyq_laneq_u64::<1, 1>(c.0, a.0)),
-                Self(vtrn2q_u64(b.0, c.0)),
+                Self::new(vtrn1q_u64(a.0, b.0)),
+                Self::new(vcopyq_laneq_u64::<1, 1>(c.0, a.0)),
+                Self::new(vtrn2q_u64(b.0, c.0)),
             ]
         }
     }
@@ -196,8 +100,8 @@ impl Clmul for NeonWords {
         // SAFETY: feature: `self` exists.
         unsafe {
             Product {
-                even: Self(lower_product(self.0, other.0)),
-                odd: Self(upper_product(self.0, other.0)),
+                even: Self::new(lower_product(self.0, other.0)),
+                odd: Self::new(upper_product(self.0, other.0)),
             }
         }
     }
@@ -205,12 +109,12 @@ impl Clmul for NeonWords {
     #[inline(always)]
     fn reduce(product: Product<Self>) -> Self {
         // SAFETY: feature: `product` holds values.
-        Self(unsafe { vtrn1q_u64(fold(product.even.0), fold(product.odd.0)) })
+        Self::new(unsafe { vtrn1q_u64(fold(product.even.0), fold(product.odd.0)) })
     }
 
     #[inline(always)]
     fn prepare(token: NeonPmull, word: u64) -> [Self; 2] {
-        [word, quotient(word)].map(|word| Self::splat(token, word))
+        [Self::splat(token, word), Self::splat(token, quotient(word))]
     }
 
     #[inline(always)]
@@ -221,7 +125,7 @@ impl Clmul for NeonWords {
             let low = vtrn1q_u64(low.even.0, low.odd.0);
             let z = vtrn2q_u64(high.even.0, high.odd.0);
             let y = veorq_u64(z, vaddq_u64(z, z));
-            Self(veorq_u64(veorq_u64(low, y), vshlq_n_u64::<3>(y)))
+            Self::new(veorq_u64(veorq_u64(low, y), vshlq_n_u64::<3>(y)))
         }
     }
 
@@ -238,7 +142,7 @@ impl Clmul for NeonWords {
 
     #[inline(always)]
     fn total(sum: Self) -> u128 {
-        let mut words = [0; LEN];
+        let mut words = [0; 2];
         sum.to_slice(&mut words);
         words[0] as u128 | (words[1] as u128) << 64
     }

@@ -40,7 +40,6 @@
 //! of floor(a c / P) (x^4 + x^3 + x + 1), and nothing that is shifted out counts.
 //!
 //! Sums of products are reduced once, for reduction is linear ([`Clmul::Sum`], [`Product::xor`]).
-#![expect(unsafe_code, reason = "loads and stores of vectors")]
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64_neon;
@@ -52,19 +51,11 @@ mod x86_avx512;
 
 use std::fmt::Debug;
 
-#[cfg(target_arch = "x86_64")]
-use lanework_arch::{Avx2Pclmul, Avx2Vpclmul, Avx512Vpclmul};
-use lanework_arch::{Choice, Portable};
-
-#[cfg(target_arch = "aarch64")]
-pub use aarch64_neon::NeonWords;
 pub use portable::PortableWords;
 #[cfg(target_arch = "x86_64")]
-pub use x86_avx2::{Avx2Words, Multiplier};
-#[cfg(target_arch = "x86_64")]
-pub use x86_avx512::Avx512Words;
+pub use x86_avx2::Multiplier;
 
-use super::words::{Kernel, Words};
+use super::words::{Words, dispatch};
 
 /// Carry-less products of all words of two vectors, not reduced.
 ///
@@ -129,30 +120,6 @@ pub trait Clmul: Words + Debug {
     #[must_use]
     fn mul_by(self, factor: Self::Factor) -> Self;
 
-    /// The first words of `source`, then zeros if it is shorter than the vector.
-    #[inline(always)]
-    fn from_slice(token: Self::Token, source: &[u64]) -> Self {
-        if source.len() >= Self::LEN {
-            // SAFETY: bounds: the slice has so many.
-            unsafe { Self::load(token, source.as_ptr()) }
-        } else {
-            // SAFETY: bounds: the slice's length.
-            unsafe { Self::load_part(token, source.as_ptr(), source.len()) }
-        }
-    }
-
-    /// Writes the first words to `target`, as many as it holds.
-    #[inline(always)]
-    fn to_slice(self, target: &mut [u64]) {
-        if target.len() >= Self::LEN {
-            // SAFETY: bounds: the slice has so many.
-            unsafe { self.store(target.as_mut_ptr()) }
-        } else {
-            // SAFETY: bounds: the slice's length.
-            unsafe { self.store_part(target.as_mut_ptr(), target.len()) }
-        }
-    }
-
     /// The words at even and those at odd places of `self` followed by `other`.
     #[must_use]
     fn unzip(self, other: Self) -> (Self, Self);
@@ -184,89 +151,17 @@ pub trait Clmul: Words + Debug {
     fn total(sum: Self::Sum) -> u128;
 }
 
-/// A computation for any [`Clmul`] type.
-pub trait Generic {
-    /// What the computation returns.
-    type Output;
-
-    /// Does the computation. Implementations are `#[inline(always)]`.
-    fn run<W: Clmul>(self, token: W::Token) -> Self::Output;
-}
-
-/// The vector type for a choice of instructions.
-#[derive(Copy, Clone, Debug)]
-pub(crate) enum Proof {
+dispatch!(Clmul {
     #[cfg(target_arch = "x86_64")]
-    Avx512(Avx512Vpclmul),
+    Avx512Vector<Avx512Vpclmul>,
     #[cfg(target_arch = "x86_64")]
-    Avx2(Avx2Vpclmul),
+    Avx2Vector<Avx2Vpclmul>,
     #[cfg(target_arch = "x86_64")]
-    Avx2Halves(Avx2Pclmul),
+    Avx2Vector<Avx2Pclmul>,
     #[cfg(target_arch = "aarch64")]
-    Neon(lanework_arch::NeonPmull),
-    Portable(Portable),
-}
-
-impl Proof {
-    /// The widest type within `choice`.
-    pub(crate) fn new(choice: Choice) -> Self {
-        Self::all(choice).next().unwrap_or(Self::Portable(Portable))
-    }
-
-    /// Every type within `choice`, the widest first.
-    pub(crate) fn all(choice: Choice) -> impl Iterator<Item = Self> {
-        let list = [
-            #[cfg(target_arch = "x86_64")]
-            Avx512Vpclmul::new(choice).map(Self::Avx512),
-            #[cfg(target_arch = "x86_64")]
-            Avx2Vpclmul::new(choice).map(Self::Avx2),
-            #[cfg(target_arch = "x86_64")]
-            Avx2Pclmul::new(choice).map(Self::Avx2Halves),
-            #[cfg(target_arch = "aarch64")]
-            lanework_arch::NeonPmull::new(choice).map(Self::Neon),
-            Some(Self::Portable(Portable)),
-        ];
-        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-        let _ = choice;
-        list.into_iter().flatten()
-    }
-
-    /// Runs `generic` with this type.
-    #[inline]
-    pub(crate) fn run<G: Generic>(self, generic: G) -> G::Output {
-        struct With<G, W: Words>(G, W::Token);
-
-        impl<G: Generic, W: Clmul> Kernel for With<G, W> {
-            type Output = G::Output;
-
-            #[inline(always)]
-            fn run(self) -> G::Output {
-                self.0.run::<W>(self.1)
-            }
-        }
-
-        fn with<W: Clmul, G: Generic>(token: W::Token, generic: G) -> G::Output {
-            W::run(token, With::<G, W>(generic, token))
-        }
-
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512(token) => with::<Avx512Words, G>(token, generic),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(token) => with::<Avx2Words<Avx2Vpclmul>, G>(token, generic),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2Halves(token) => with::<Avx2Words<Avx2Pclmul>, G>(token, generic),
-            #[cfg(target_arch = "aarch64")]
-            Self::Neon(token) => with::<NeonWords, G>(token, generic),
-            Self::Portable(token) => with::<PortableWords, G>(token, generic),
-        }
-    }
-}
-
-/// Runs `generic` with the widest vector type within `choice`.
-pub fn dispatch<G: Generic>(choice: Choice, generic: G) -> G::Output {
-    Proof::new(choice).run(generic)
-}
+    NeonVector<NeonPmull>,
+    PortableWords
+});
 
 /// floor(c x^64 / P), the quotient word of a constant factor c.
 pub(crate) const fn quotient(c: u64) -> u64 {

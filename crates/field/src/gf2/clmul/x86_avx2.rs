@@ -4,30 +4,22 @@
 use std::arch::x86_64::{
     __m256i, _mm_clmulepi64_si128, _mm_set_epi64x, _mm_xor_si128, _mm256_add_epi64,
     _mm256_blend_epi32, _mm256_broadcastsi128_si256, _mm256_castsi256_si128,
-    _mm256_clmulepi64_epi128, _mm256_cmpgt_epi64, _mm256_extracti128_si256, _mm256_loadu_si256,
-    _mm256_maskload_epi64, _mm256_maskstore_epi64, _mm256_permute2x128_si256,
-    _mm256_permute4x64_epi64, _mm256_set_m128i, _mm256_set1_epi64x, _mm256_setr_epi64x,
-    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi64, _mm256_srli_epi64,
-    _mm256_storeu_si256, _mm256_stream_si256, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
-    _mm256_xor_si256, _mm256_zextsi128_si256,
+    _mm256_clmulepi64_epi128, _mm256_extracti128_si256, _mm256_permute4x64_epi64, _mm256_set_m128i,
+    _mm256_setr_epi64x, _mm256_shuffle_epi8, _mm256_slli_epi64, _mm256_srli_epi64,
+    _mm256_unpackhi_epi64, _mm256_unpacklo_epi64, _mm256_xor_si256, _mm256_zextsi128_si256,
 };
-use std::fmt::Debug;
-use std::marker::PhantomData;
 
-use lanework_arch::{Avx2Pclmul, Avx2Vpclmul, Isa};
+use lanework_arch::{Avx2Pclmul, Avx2Vpclmul};
 
-use super::super::words::{Kernel, Words, sealed};
+use super::super::words::{Avx2Token, Avx2Vector, Words};
 use super::{Clmul, Product, SHIFTED_OUT, quotient};
 
 const LEN: usize = 4;
 
 /// How a token multiplies.
-pub trait Multiplier: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
+pub trait Multiplier: Avx2Token {
     /// The name of the instructions.
     const NAME: &'static str;
-
-    /// Runs `kernel`, compiled with the instructions.
-    fn run<K: Kernel>(self, kernel: K) -> K::Output;
 
     /// The products of the words that `WHICH` selects, as the instruction has it.
     ///
@@ -49,21 +41,8 @@ pub trait Multiplier: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     unsafe fn add_products(sum: __m256i, x: __m256i, y: __m256i) -> __m256i;
 }
 
-impl sealed::Sealed for Avx2Vpclmul {}
-impl sealed::Sealed for Avx2Pclmul {}
-
 impl Multiplier for Avx2Vpclmul {
     const NAME: &'static str = "avx2";
-
-    #[inline(always)]
-    fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        #[target_feature(enable = "avx2,bmi2,pclmulqdq,vpclmulqdq")]
-        fn entry<K: Kernel>(kernel: K) -> K::Output {
-            kernel.run()
-        }
-        // SAFETY: feature: the token.
-        unsafe { entry(kernel) }
-    }
 
     #[inline(always)]
     unsafe fn clmul<const WHICH: i32>(x: __m256i, y: __m256i) -> __m256i {
@@ -99,16 +78,6 @@ impl Multiplier for Avx2Vpclmul {
 
 impl Multiplier for Avx2Pclmul {
     const NAME: &'static str = "avx2,-vpclmulqdq";
-
-    #[inline(always)]
-    fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        #[target_feature(enable = "avx2,bmi2,pclmulqdq")]
-        fn entry<K: Kernel>(kernel: K) -> K::Output {
-            kernel.run()
-        }
-        // SAFETY: feature: the token.
-        unsafe { entry(kernel) }
-    }
 
     #[inline(always)]
     unsafe fn clmul<const WHICH: i32>(x: __m256i, y: __m256i) -> __m256i {
@@ -156,16 +125,6 @@ impl Multiplier for Avx2Pclmul {
     }
 }
 
-/// Four words in one AVX2 register, multiplied as the token `T` does.
-///
-/// Invariant: a value is only made from a token or from other values, so wherever one exists, so do the
-/// instructions.
-#[derive(Copy, Clone, Debug)]
-#[repr(transparent)]
-pub struct Avx2Words<T>(__m256i, PhantomData<T>);
-
-impl<T> sealed::Sealed for Avx2Words<T> {}
-
 /// The two 32-bit halves of each place of vector `vector` of four triples that holds limb `limb`.
 const fn places(vector: usize, limb: usize) -> i32 {
     let mut mask = 0;
@@ -184,18 +143,6 @@ const ROTATE_2: i32 = 0b01_00_11_10;
 const ROTATE_3: i32 = 0b10_01_00_11;
 
 // The functions on raw vectors below are called with the contents of values only.
-
-/// All ones at the first `count` places.
-#[inline(always)]
-fn first<T>(_: T, count: usize) -> __m256i {
-    // SAFETY: feature: a token or a value is given.
-    unsafe {
-        _mm256_cmpgt_epi64(
-            _mm256_set1_epi64x(count.min(LEN) as i64),
-            _mm256_setr_epi64x(0, 1, 2, 3),
-        )
-    }
-}
 
 /// For each place, that of the first vector but for limb `B` of the second and limb `C` of the third.
 #[inline(always)]
@@ -236,90 +183,7 @@ fn reduce(even: __m256i, odd: __m256i) -> __m256i {
     }
 }
 
-impl<T> Avx2Words<T> {
-    #[inline(always)]
-    fn new(vector: __m256i) -> Self {
-        Self(vector, PhantomData)
-    }
-}
-
-impl<T: Multiplier> Words for Avx2Words<T> {
-    type Token = T;
-    const LEN: usize = LEN;
-    const ISA: Isa = Isa::Avx2;
-
-    #[inline(always)]
-    fn run<K: Kernel>(token: T, kernel: K) -> K::Output {
-        token.run(kernel)
-    }
-
-    #[inline(always)]
-    fn splat(_: T, word: u64) -> Self {
-        // SAFETY: feature: the token.
-        Self::new(unsafe { _mm256_set1_epi64x(word as i64) })
-    }
-
-    #[inline(always)]
-    unsafe fn load(_: T, source: *const u64) -> Self {
-        // SAFETY: feature: the token; bounds: the caller's.
-        Self::new(unsafe { _mm256_loadu_si256(source.cast()) })
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, target: *mut u64) {
-        // SAFETY: feature: `self` exists; bounds: the caller's.
-        unsafe { _mm256_storeu_si256(target.cast(), self.0) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_part(token: T, source: *const u64, count: usize) -> Self {
-        // SAFETY: feature: the token; bounds: the caller's; masked places are not read.
-        Self::new(unsafe { _mm256_maskload_epi64(source.cast(), first(token, count)) })
-    }
-
-    #[inline(always)]
-    unsafe fn stream(self, target: *mut u64) {
-        // SAFETY: feature: `self` exists; bounds, alignment and the fence: the caller's.
-        unsafe { _mm256_stream_si256(target.cast(), self.0) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_part(self, target: *mut u64, count: usize) {
-        // SAFETY: feature: `self` exists; bounds: the caller's; masked places are not written.
-        unsafe { _mm256_maskstore_epi64(target.cast(), first(self, count), self.0) }
-    }
-
-    #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        // SAFETY: feature: `self` exists.
-        Self::new(unsafe { _mm256_xor_si256(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn xor3(self, second: Self, third: Self) -> Self {
-        self.xor(second).xor(third)
-    }
-
-    #[inline(always)]
-    fn transpose(block: &mut [Self]) {
-        let block: &mut [Self; LEN] = block.try_into().expect("as many vectors as words");
-        let [a, b, c, d] = block.map(|x| x.0);
-        // SAFETY: feature: values exist.
-        *block = unsafe {
-            let (ab_even, ab_odd) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
-            let (cd_even, cd_odd) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
-            [
-                _mm256_permute2x128_si256::<0x20>(ab_even, cd_even),
-                _mm256_permute2x128_si256::<0x20>(ab_odd, cd_odd),
-                _mm256_permute2x128_si256::<0x31>(ab_even, cd_even),
-                _mm256_permute2x128_si256::<0x31>(ab_odd, cd_odd),
-            ]
-        }
-        .map(Self::new);
-    }
-}
-
-impl<T: Multiplier> Clmul for Avx2Words<T> {
+impl<T: Multiplier> Clmul for Avx2Vector<T> {
     const NAME: &'static str = T::NAME;
     /// The factor at even and its quotient at odd places.
     type Factor = Self;
@@ -348,23 +212,19 @@ impl<T: Multiplier> Clmul for Avx2Words<T> {
     #[inline(always)]
     fn split_triples([a, b, c]: [Self; 3]) -> [Self; 3] {
         let (a, b, c) = (a.0, b.0, c.0);
-        [
-            select::<{ places(1, 0) }, { places(2, 0) }>(a, b, c),
-            permute::<ROTATE_1>(select::<{ places(1, 1) }, { places(2, 1) }>(a, b, c)),
-            permute::<ROTATE_2>(select::<{ places(1, 2) }, { places(2, 2) }>(a, b, c)),
-        ]
-        .map(Self::new)
+        let x = select::<{ places(1, 0) }, { places(2, 0) }>(a, b, c);
+        let y = permute::<ROTATE_1>(select::<{ places(1, 1) }, { places(2, 1) }>(a, b, c));
+        let z = permute::<ROTATE_2>(select::<{ places(1, 2) }, { places(2, 2) }>(a, b, c));
+        [Self::new(x), Self::new(y), Self::new(z)]
     }
 
     #[inline(always)]
     fn join_triples([a, b, c]: [Self; 3]) -> [Self; 3] {
         let (a, b, c) = (a.0, permute::<ROTATE_3>(b.0), permute::<ROTATE_2>(c.0));
-        [
-            select::<{ places(0, 1) }, { places(0, 2) }>(a, b, c),
-            select::<{ places(1, 1) }, { places(1, 2) }>(a, b, c),
-            select::<{ places(2, 1) }, { places(2, 2) }>(a, b, c),
-        ]
-        .map(Self::new)
+        let x = select::<{ places(0, 1) }, { places(0, 2) }>(a, b, c);
+        let y = select::<{ places(1, 1) }, { places(1, 2) }>(a, b, c);
+        let z = select::<{ places(2, 1) }, { places(2, 2) }>(a, b, c);
+        [Self::new(x), Self::new(y), Self::new(z)]
     }
 
     #[inline(always)]
@@ -417,9 +277,8 @@ impl<T: Multiplier> Clmul for Avx2Words<T> {
     }
 
     #[inline(always)]
-    fn no_products(_: T) -> Self {
-        // SAFETY: feature: the token.
-        Self::new(unsafe { _mm256_setzero_si256() })
+    fn no_products(token: T) -> Self {
+        Self::splat(token, 0)
     }
 
     #[inline(always)]
