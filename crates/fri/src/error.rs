@@ -113,6 +113,13 @@ pub enum Error {
     /// The positions to open are not rows in ascending order.
     #[error(transparent)]
     Positions(lanework_merkle::VerifyError),
+    /// The tables of a commitment that keeps no codewords, from which rows are to be opened, are not those that
+    /// were committed to.
+    #[error("the tables are no longer those that were committed to")]
+    Changed,
+    /// A table could not be had.
+    #[error(transparent)]
+    Source(#[from] crate::SourceError),
     /// Memory could not be had.
     #[error(transparent)]
     Memory(#[from] lanework_arch::memory::Error),

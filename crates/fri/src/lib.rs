@@ -34,6 +34,7 @@ mod error;
 mod params;
 mod rows;
 mod source;
+mod streaming;
 pub mod synthetic;
 mod verify_error;
 
@@ -41,5 +42,5 @@ pub use commit::{Codeword, Commitment, Committer, ProverData, Report, Tree, comm
 pub use error::Error;
 pub use params::{Format, MemoryMode, Params, ParamsBuilder, Sponge};
 pub use rows::{RowOpening, RowVerifier, verify_rows};
-pub use source::{ColumnSource, Extension, Group, Shape, Table};
+pub use source::{ColumnSource, Extension, Group, Shape, SourceError, Table};
 pub use verify_error::VerifyError;
