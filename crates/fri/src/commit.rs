@@ -11,12 +11,12 @@ use lanework_arch::threads::Threads;
 use lanework_field::KoalaBear;
 use lanework_hash::Digest;
 use lanework_merkle::opening::check_positions;
-use lanework_merkle::{Builder, lineth, mmcs};
+use lanework_merkle::{Lower, lineth, mmcs};
 use lanework_ntt::LdePlan;
 
 use crate::rows::{Batch, Hashers};
 use crate::source::Group;
-use crate::{ColumnSource, Error, Format, MemoryMode, Params, RowOpening, Shape};
+use crate::{ColumnSource, Error, Format, MemoryMode, Params, RowOpening, Shape, SourceError};
 
 /// Commits to `tables` with `params`.
 ///
@@ -37,19 +37,19 @@ pub fn commit<T: ColumnSource>(
 ///
 /// It can be shared between threads that commit at the same time.
 pub struct Committer {
-    params: Params,
-    caches: Caches,
+    pub(crate) params: Params,
+    pub(crate) caches: Caches,
     own_threads: Option<Threads>,
-    hashers: Hashers,
+    pub(crate) hashers: Hashers,
     plans: Mutex<Vec<(u32, Arc<LdePlan>)>>,
-    spare: Spare,
+    pub(crate) spare: Spare,
 }
 
 /// Memory of earlier commitments.
 #[derive(Default)]
-struct Spare {
-    codewords: Mutex<Vec<Slab<KoalaBear>>>,
-    digests: Mutex<Vec<Slab<Digest>>>,
+pub(crate) struct Spare {
+    pub(crate) codewords: Mutex<Vec<Slab<KoalaBear>>>,
+    pub(crate) digests: Mutex<Vec<Slab<Digest>>>,
 }
 
 impl Committer {
@@ -104,6 +104,10 @@ impl Committer {
         let shapes: Vec<Shape> = tables.iter().map(ColumnSource::shape).collect();
         self.params.check(&shapes)?;
         let (codewords, encode, tree) = threads.install(|| {
+            if self.params.memory() == MemoryMode::Streaming {
+                let (tree, times) = self.stream(&tables, &shapes)?;
+                return Ok((vec![], times.encode, tree));
+            }
             let codewords = self.encode(&mut tables, &shapes)?;
             if self.params.memory() == MemoryMode::Consume {
                 tables.clear();
@@ -113,23 +117,18 @@ impl Committer {
             Ok::<_, Error>((codewords, encode, tree))
         })?;
         let total = start.elapsed();
-        let commitment = Commitment {
-            digests: match &tree {
-                Tree::Lineth(tree) => vec![tree.root()],
-                Tree::Plonky3(tree) => tree.cap(self.params.cap_height()).to_vec(),
-            },
-        };
+        let commitment = tree.commitment(&self.params);
         let cells = |count: usize| (count * size_of::<KoalaBear>()) as u64;
         let witness_len = shapes
             .iter()
             .map(|shape| shape.columns_len() << shape.log_rows)
-            .sum();
+            .sum::<usize>();
         let report = Report {
             encode,
             hash: total.saturating_sub(encode),
             total,
             witness_bytes: cells(witness_len),
-            codeword_bytes: cells(codewords.iter().map(|codeword| codeword.cells.len()).sum()),
+            codeword_bytes: cells(witness_len << self.params.log_inv_rate()),
             digest_bytes: (tree.digests_len() * size_of::<Digest>()) as u64,
             peak_rss_bytes: memory::peak_rss_bytes(),
             choice: self.params.choice(),
@@ -141,6 +140,7 @@ impl Committer {
             commitment,
             ProverData {
                 tables,
+                shapes,
                 codewords,
                 tree,
             },
@@ -155,7 +155,7 @@ impl Committer {
         data.tables
     }
 
-    fn plan(&self, log_rows: u32) -> Result<Arc<LdePlan>, Error> {
+    pub(crate) fn plan(&self, log_rows: u32) -> Result<Arc<LdePlan>, Error> {
         let mut plans = lock(&self.plans);
         if let Some((_, plan)) = plans.iter().find(|&&(rows, _)| rows == log_rows) {
             return Ok(Arc::clone(plan));
@@ -208,7 +208,8 @@ impl Committer {
             let (shape, height) = (codeword.shape, codeword.height());
             let group_len = group_len(shape, self.params.memory(), threads_len);
             let groups = match self.params.memory() {
-                MemoryMode::Keep => Group::shared(table, group_len),
+                // Streaming goes another way.
+                MemoryMode::Keep | MemoryMode::Streaming => Group::shared(table, group_len),
                 MemoryMode::Consume => table.groups(group_len),
             };
             // Memory of an earlier codeword must not pass for a column that a source left out.
@@ -242,20 +243,22 @@ impl Committer {
             jobs,
             || Slab::zeroed(scratch_len, pages),
             |scratch, job| match scratch {
-                Ok(scratch) => job.encode(scratch),
-                Err(error) => *lock(&failure) = Some(error.clone()),
+                Ok(scratch) => {
+                    if let Err(error) = job.encode(scratch) {
+                        *lock(&failure) = Some(error.into());
+                    }
+                }
+                Err(error) => *lock(&failure) = Some(Error::from(error.clone())),
             },
         );
         match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(error) => Err(error.into()),
+            Some(error) => Err(error),
             None => Ok(codewords),
         }
     }
 
     fn hash(&self, codewords: &[Codeword]) -> Result<Tree, Error> {
-        let builder = Builder::new(&*self.hashers.hasher, &*self.hashers.compression)
-            .pages(self.params.pages())
-            .cache_bytes(self.caches.l2_bytes);
+        let builder = self.builder();
         let spare = lock(&self.spare.digests).pop();
         match self.params.format() {
             Format::Lineth => {
@@ -291,7 +294,7 @@ impl std::fmt::Debug for Committer {
 fn group_len(shape: Shape, memory: MemoryMode, threads_len: usize) -> usize {
     const JOBS_PER_THREAD: usize = 8;
     let cells: usize = match memory {
-        MemoryMode::Keep => 1 << 14,
+        MemoryMode::Keep | MemoryMode::Streaming => 1 << 14,
         MemoryMode::Consume => 1 << 19,
     };
     let balanced = shape.columns_len() / (JOBS_PER_THREAD * threads_len);
@@ -300,7 +303,7 @@ fn group_len(shape: Shape, memory: MemoryMode, threads_len: usize) -> usize {
 
 /// Codewords of more bytes than this many second-level caches of all threads are gone from the caches
 /// when they are hashed.
-const STREAMING_CACHES: usize = 8;
+pub(crate) const STREAMING_CACHES: usize = 8;
 
 /// Some columns of one table and the codewords to make of them.
 struct Job<'a> {
@@ -317,11 +320,11 @@ impl Job<'_> {
         self.rows_len + self.plan.scratch_len()
     }
 
-    fn encode(self, scratch: &mut [KoalaBear]) {
+    fn encode(self, scratch: &mut [KoalaBear]) -> Result<(), SourceError> {
         let (buffer, scratch) = scratch.split_at_mut(self.rows_len);
         let codeword_len = self.target.len() / self.group.len();
         for (index, codeword) in self.target.chunks_exact_mut(codeword_len).enumerate() {
-            let column = self.group.column(index, buffer);
+            let column = self.group.fetch(index, buffer)?;
             let scratch = &mut scratch[..self.plan.scratch_len()];
             if self.streaming {
                 self.plan.encode_streaming(column, codeword, scratch);
@@ -330,12 +333,13 @@ impl Job<'_> {
             }
         }
         self.group.release();
+        Ok(())
     }
 }
 
 /// A slab of `len` elements, written or not: the smallest spare one that is large enough, or else a
 /// new one in place of the largest spare one, so that spares do not add up.
-fn slab_of<T: bytemuck::Zeroable + Copy>(
+pub(crate) fn slab_of<T: bytemuck::Zeroable + Copy>(
     spare: &Mutex<Vec<Slab<T>>>,
     len: usize,
     pages: Pages,
@@ -355,7 +359,7 @@ fn slab_of<T: bytemuck::Zeroable + Copy>(
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What these protect is a list of buffers or plans, each whole whenever the lock is free.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -390,6 +394,7 @@ impl Commitment {
 #[derive(Debug)]
 pub struct ProverData<T> {
     tables: Vec<T>,
+    shapes: Vec<Shape>,
     codewords: Vec<Codeword>,
     tree: Tree,
 }
@@ -400,7 +405,13 @@ impl<T> ProverData<T> {
         &self.tables
     }
 
-    /// The codewords of each table, in the order given.
+    /// The sizes of the tables, in the order given.
+    pub fn shapes(&self) -> &[Shape] {
+        &self.shapes
+    }
+
+    /// The codewords of each table, in the order given; none in memory mode
+    /// [`Streaming`](MemoryMode::Streaming).
     pub fn codewords(&self) -> &[Codeword] {
         &self.codewords
     }
@@ -409,19 +420,34 @@ impl<T> ProverData<T> {
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
+}
 
+impl<T: ColumnSource> ProverData<T> {
     /// The encoded rows at `positions` of the tallest table and the rows of the other tables that go with
     /// them, with what proves them. `committer` has the parameters of the commitment.
     ///
+    /// In memory mode [`Streaming`](MemoryMode::Streaming), all columns are encoded once more for that: open all
+    /// positions together.
+    ///
     /// # Errors
     /// [`Error::Positions`] if the positions are not rows in ascending order without repetition;
-    /// [`Error::AboveCap`] if a table has fewer encoded rows than the commitment has digests.
+    /// [`Error::AboveCap`] if a table has fewer encoded rows than the commitment has digests. Where
+    /// codewords were not kept, also [`Error::Changed`] if the tables changed, [`Error::Source`],
+    /// [`Error::Memory`].
     pub fn open(&self, committer: &Committer, positions: &[usize]) -> Result<RowOpening, Error> {
-        let shapes: Vec<_> = self.codewords.iter().map(Codeword::shape).collect();
-        let batch = Batch::new(&committer.params, &shapes);
+        let batch = Batch::new(&committer.params, &self.shapes);
         check_positions(batch.log_height, positions).map_err(Error::Positions)?;
         if let Some(table) = batch.above_cap() {
             return Err(Error::AboveCap { table });
+        }
+        if self.codewords.is_empty() {
+            let Self {
+                tables,
+                shapes,
+                tree,
+                ..
+            } = self;
+            return committer.open_streamed(tables, shapes, tree, positions);
         }
         let rows = self.codewords.iter().map(|codeword| {
             let rows = batch.rows(&codeword.shape, positions).into_iter();
@@ -509,10 +535,37 @@ impl Tree {
         }
     }
 
-    fn siblings(&self, positions: &[usize], cap_height: u32) -> Vec<Digest> {
+    /// The public part of it.
+    pub(crate) fn commitment(&self, params: &Params) -> Commitment {
+        let digests = match self {
+            Self::Lineth(tree) => vec![tree.root()],
+            Self::Plonky3(tree) => tree.cap(params.cap_height()).to_vec(),
+        };
+        Commitment { digests }
+    }
+
+    /// Layers at the bottom that were not kept.
+    pub(crate) fn dropped(&self) -> u32 {
         match self {
-            Self::Lineth(tree) => tree.siblings(positions, cap_height),
-            Self::Plonky3(tree) => tree.siblings(positions, cap_height),
+            Self::Lineth(tree) => tree.dropped(),
+            Self::Plonky3(tree) => tree.dropped(),
+        }
+    }
+
+    fn siblings(&self, positions: &[usize], cap_height: u32) -> Vec<Digest> {
+        self.siblings_with(&Lower::default(), positions, cap_height)
+    }
+
+    /// What opens `positions`, with `lower` in the place of layers that were not kept.
+    pub(crate) fn siblings_with(
+        &self,
+        lower: &Lower,
+        positions: &[usize],
+        cap_height: u32,
+    ) -> Vec<Digest> {
+        match self {
+            Self::Lineth(tree) => tree.siblings_with(lower, positions, cap_height),
+            Self::Plonky3(tree) => tree.siblings_with(lower, positions, cap_height),
         }
     }
 
@@ -536,9 +589,10 @@ pub struct Report {
     pub total: Duration,
     /// Bytes of the cells of the tables.
     pub witness_bytes: u64,
-    /// Bytes of the cells of the codewords.
+    /// Bytes of the cells of the codewords, which are kept unless the memory mode is
+    /// [`Streaming`](MemoryMode::Streaming).
     pub codeword_bytes: u64,
-    /// Bytes of the digests of the tree.
+    /// Bytes of the digests of the tree that are kept.
     pub digest_bytes: u64,
     /// The most memory that the process has held so far, where the system tells.
     pub peak_rss_bytes: Option<u64>,

@@ -162,6 +162,13 @@ pub enum Error {
     /// No nonce was found.
     #[error(transparent)]
     Transcript(#[from] lanework_transcript::Error),
+    /// The tables of a commitment that keeps no codewords, from which rows are to be opened, are not those that
+    /// were committed to.
+    #[error("the tables are no longer those that were committed to")]
+    Changed,
+    /// A table could not be had.
+    #[error(transparent)]
+    Source(#[from] crate::SourceError),
     /// Memory could not be had.
     #[error(transparent)]
     Memory(#[from] lanework_arch::memory::Error),

@@ -41,6 +41,7 @@ mod rows_error;
 mod schedule;
 mod source;
 mod statement;
+mod streaming;
 pub mod synthetic;
 mod verify;
 
@@ -54,6 +55,6 @@ pub use proof_params::{Grinding, ProofParams, ProofParamsBuilder};
 pub use rows::{RowOpening, RowVerifier, verify_rows};
 pub use rows_error::RowsError;
 pub use schedule::ShapeError;
-pub use source::{ColumnSource, Group, Shape, Table};
+pub use source::{ColumnSource, Group, Shape, SourceError, Table};
 pub use statement::{OpenedBatch, OpenedTable, Run, Shifts, Statement};
 pub use verify::{VerifyError, verify};

@@ -21,18 +21,21 @@ use crate::schedule::{
 };
 use crate::verify::distinct;
 use crate::{
-    Codeword, ColumnSource, Commitment, Committer, Error, Header, Layer, OpenedBatch, OpenedTable,
-    Params, Proof, ProofParams, ProverData, RowOpening, Shape, Shifts, Statement, Tree,
+    ColumnSource, Commitment, Committer, Error, Header, Layer, OpenedBatch, OpenedTable, Params,
+    Proof, ProofParams, ProverData, RowOpening, Shape, Shifts, Statement, Tree,
 };
 
 /// What openings need of what was committed to; [`ProverData`](crate::ProverData) is that.
 pub trait Committed: Sync {
     /// The sizes of the tables.
-    fn shapes(&self) -> Vec<Shape>;
+    fn shapes(&self) -> &[Shape];
 
     /// A column as it was before it was encoded, or copied into `buffer`, which has as many cells: its values
     /// at [`Committed::message_shift`] times the roots of unity, in natural order. Columns are counted as by
     /// [`ColumnSource`](crate::ColumnSource).
+    ///
+    /// # Errors
+    /// [`Error::Source`] if a table cannot give its column.
     ///
     /// # Panics
     /// If there is no such column.
@@ -41,7 +44,7 @@ pub trait Committed: Sync {
         table: usize,
         column: usize,
         buffer: &'a mut [KoalaBear],
-    ) -> &'a [KoalaBear];
+    ) -> Result<&'a [KoalaBear], Error>;
 
     /// Where the values of messages are taken.
     fn message_shift(&self) -> KoalaBear;
@@ -54,8 +57,8 @@ pub trait Committed: Sync {
 }
 
 impl<T: ColumnSource> Committed for ProverData<T> {
-    fn shapes(&self) -> Vec<Shape> {
-        self.codewords().iter().map(Codeword::shape).collect()
+    fn shapes(&self) -> &[Shape] {
+        self.shapes()
     }
 
     fn message<'a>(
@@ -63,15 +66,15 @@ impl<T: ColumnSource> Committed for ProverData<T> {
         table: usize,
         column: usize,
         buffer: &'a mut [KoalaBear],
-    ) -> &'a [KoalaBear] {
+    ) -> Result<&'a [KoalaBear], Error> {
         if let Some(table) = self.tables().get(table) {
-            return table.column(column, buffer);
+            return Ok(table.fetch(column, buffer)?);
         }
         // The first values of a codeword are those of the message, in bit-reversed order.
         let codeword = self.codewords()[table].column(column);
         buffer.copy_from_slice(&codeword[..buffer.len()]);
         bit_reverse(buffer);
-        buffer
+        Ok(buffer)
     }
 
     fn message_shift(&self) -> KoalaBear {
@@ -413,11 +416,11 @@ impl<'a> Prover<'a> {
                     got: opening.shifts.len(),
                 });
             }
-            let tables = shapes.into_iter().zip(opening.shifts);
+            let tables = shapes.iter().zip(opening.shifts);
             Ok(OpenedBatch {
                 commitment: opening.commitment.clone(),
                 tables: tables
-                    .map(|(shape, shifts)| OpenedTable {
+                    .map(|(&shape, shifts)| OpenedTable {
                         shape,
                         shifts: shifts.clone(),
                     })
@@ -501,11 +504,20 @@ impl<'a> Prover<'a> {
                 .iter_mut()
                 .zip(group)
                 .zip(buffers.chunks_exact_mut(rows_len));
+            let failure = Mutex::new(Ok(()));
             Threads::current().for_each(jobs, |((column, limb), buffer)| {
                 let data = self.openings[limb.part.batch].data;
                 let index = limb.part.cell + limb.column * limb.part.limbs + limb.limb;
-                *column = data.message(limb.part.table, index, buffer);
+                match data.message(limb.part.table, index, buffer) {
+                    Ok(message) => *column = message,
+                    Err(error) => {
+                        *failure.lock().unwrap_or_else(PoisonError::into_inner) = Err(error)
+                    }
+                }
             });
+            failure
+                .into_inner()
+                .unwrap_or_else(PoisonError::into_inner)?;
             work(group, &columns)?;
         }
         Ok(())

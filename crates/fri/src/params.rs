@@ -57,6 +57,10 @@ pub enum MemoryMode {
     /// The codewords and the tree: columns of the tables are given back to the system as soon as
     /// they are encoded.
     Consume,
+    /// The tables and the upper part of the tree: columns are encoded in groups, which are hashed and written over.
+    /// Opening rows encodes again. Meant for tables that are not in memory themselves, see
+    /// [`ColumnSource::fetch`](crate::ColumnSource::fetch).
+    Streaming,
 }
 
 impl MemoryMode {
@@ -65,9 +69,14 @@ impl MemoryMode {
         match self {
             Self::Keep => "keep",
             Self::Consume => "consume",
+            Self::Streaming => "low",
         }
     }
 }
+
+/// What is in memory at a time by default: enough that the hash states, which are read and written once for each
+/// group of columns, are a small part of what goes through memory.
+const GROUP_BYTES: usize = 512 << 20;
 
 /// The parameters of commitments, consistent with each other.
 ///
@@ -87,6 +96,7 @@ pub struct Params {
     choice: Choice,
     threads: Option<NonZero<usize>>,
     pages: Pages,
+    group_bytes: usize,
     constants16: RoundConstants<16>,
     constants24: Option<RoundConstants<24>>,
 }
@@ -104,6 +114,7 @@ impl Params {
             choice: Choice::best(),
             threads: None,
             pages: Pages::Huge,
+            group_bytes: GROUP_BYTES,
             constants16: None,
             constants24: None,
         }
@@ -142,6 +153,11 @@ impl Params {
     /// The pages of codewords and digests.
     pub fn pages(&self) -> Pages {
         self.pages
+    }
+
+    /// Bytes of the codewords that are in memory at a time in memory mode [`Streaming`](MemoryMode::Streaming).
+    pub fn group_bytes(&self) -> usize {
+        self.group_bytes
     }
 
     /// The constants of the permutation of width 16.
@@ -207,6 +223,7 @@ pub struct ParamsBuilder {
     choice: Choice,
     threads: Option<NonZero<usize>>,
     pages: Pages,
+    group_bytes: usize,
     constants16: Option<RoundConstants<16>>,
     constants24: Option<RoundConstants<24>>,
 }
@@ -251,6 +268,17 @@ impl ParamsBuilder {
     #[must_use]
     pub fn pages(self, pages: Pages) -> Self {
         Self { pages, ..self }
+    }
+
+    /// Sets the bytes of the codewords that are in memory at a time in memory mode
+    /// [`Streaming`](MemoryMode::Streaming). They are more where a block of the hash, or a column for each thread,
+    /// takes more.
+    #[must_use]
+    pub fn group_bytes(self, group_bytes: usize) -> Self {
+        Self {
+            group_bytes,
+            ..self
+        }
     }
 
     /// Sets the constants of the permutation of width 16.
@@ -310,6 +338,7 @@ impl ParamsBuilder {
             choice: self.choice,
             threads: self.threads,
             pages: self.pages,
+            group_bytes: self.group_bytes,
             constants16,
             constants24,
         })

@@ -78,101 +78,113 @@ impl RowVerifier {
         positions: &[usize],
         opening: &RowOpening,
     ) -> Result<(), RowsError> {
-        let params = &self.params;
-        params.check(shapes)?;
-        let batch = Batch::new(params, shapes);
-        check_positions(batch.log_height, positions)?;
-        let (expected, got) = (1 << batch.cap_height, commitment.digests().len());
-        if got != expected {
-            return Err(RowsError::CapLen { expected, got });
-        }
-        if let Some(table) = batch.above_cap() {
-            return Err(RowsError::AboveCap { table });
-        }
-        let (expected, got) = (shapes.len(), opening.rows.len());
-        if got != expected {
-            return Err(RowsError::TablesLen { expected, got });
-        }
-        for (table, (shape, cells)) in shapes.iter().zip(&opening.rows).enumerate() {
-            let log_skip = batch.log_message(shape);
-            let messages = positions.chunk_by(|a, b| a >> log_skip == b >> log_skip);
-            let rows_len = messages.count() * batch.rows_per_message(shape);
-            let expected = rows_len.checked_mul(shape.columns_len());
-            if expected != Some(cells.len()) {
-                return Err(RowsError::RowsLen {
-                    table,
-                    rows: rows_len,
-                    columns: shape.columns_len(),
-                    got: cells.len(),
-                });
-            }
-        }
-        let mut leaves = Vec::new();
-        let mut injected = Vec::new();
-        for log_skip in 0..=batch.log_height {
-            let tables = shapes.iter().zip(&opening.rows);
-            let here: Vec<_> = tables
-                .filter(|(shape, _)| batch.log_message(shape) == log_skip)
-                .collect();
-            if here.is_empty() {
-                continue;
-            }
-            let digests = self.digests(&batch, &here, positions, log_skip);
-            if log_skip == 0 {
-                leaves = digests;
-            } else {
-                injected.push(Injected {
-                    level: log_skip,
-                    digests,
-                });
-            }
-        }
-        verify(
-            &*self.hashers.compression,
-            commitment.digests(),
-            batch.log_height,
-            positions,
-            &leaves,
-            &injected,
-            &opening.siblings,
-        )?;
-        Ok(())
+        let Self { params, hashers } = self;
+        verify_batch(params, hashers, commitment, shapes, positions, opening)
     }
+}
 
-    /// The digests of the messages of tables that stand side by side, of which `rows` have as many cells as
-    /// they should.
-    fn digests(
-        &self,
-        batch: &Batch<'_>,
-        tables: &[(&Shape, &Vec<KoalaBear>)],
-        positions: &[usize],
-        log_skip: u32,
-    ) -> Vec<Digest> {
-        let mut rest: Vec<_> = tables
-            .iter()
-            .map(|(shape, cells)| {
-                // No more than there are, unless there are none.
-                let len = shape
-                    .columns_len()
-                    .saturating_mul(batch.rows_per_message(shape));
-                cells.chunks_exact(len)
-            })
-            .collect();
-        let mut message = Vec::new();
-        let messages = positions.chunk_by(|a, b| a >> log_skip == b >> log_skip);
-        messages
-            .map(|_| {
-                message.clear();
-                if let (Format::Lineth, [(shape, _), ..]) = (self.params.format(), tables) {
-                    message.extend(lineth::header(shape.base_width, shape.ext_width));
-                }
-                for cells in &mut rest {
-                    message.extend_from_slice(cells.next().unwrap_or_default());
-                }
-                self.hashers.hasher.hash_slice(&message)
-            })
-            .collect()
+/// [`RowVerifier::verify`] with any kernels.
+pub(crate) fn verify_batch(
+    params: &Params,
+    hashers: &Hashers,
+    commitment: &Commitment,
+    shapes: &[Shape],
+    positions: &[usize],
+    opening: &RowOpening,
+) -> Result<(), RowsError> {
+    params.check(shapes)?;
+    let batch = Batch::new(params, shapes);
+    check_positions(batch.log_height, positions)?;
+    let (expected, got) = (1 << batch.cap_height, commitment.digests().len());
+    if got != expected {
+        return Err(RowsError::CapLen { expected, got });
     }
+    if let Some(table) = batch.above_cap() {
+        return Err(RowsError::AboveCap { table });
+    }
+    let (expected, got) = (shapes.len(), opening.rows.len());
+    if got != expected {
+        return Err(RowsError::TablesLen { expected, got });
+    }
+    for (table, (shape, cells)) in shapes.iter().zip(&opening.rows).enumerate() {
+        let log_skip = batch.log_message(shape);
+        let messages = positions.chunk_by(|a, b| a >> log_skip == b >> log_skip);
+        let rows_len = messages.count() * batch.rows_per_message(shape);
+        let expected = rows_len.checked_mul(shape.columns_len());
+        if expected != Some(cells.len()) {
+            return Err(RowsError::RowsLen {
+                table,
+                rows: rows_len,
+                columns: shape.columns_len(),
+                got: cells.len(),
+            });
+        }
+    }
+    let mut leaves = Vec::new();
+    let mut injected = Vec::new();
+    for log_skip in 0..=batch.log_height {
+        let tables = shapes.iter().zip(&opening.rows);
+        let here: Vec<_> = tables
+            .filter(|(shape, _)| batch.log_message(shape) == log_skip)
+            .collect();
+        if here.is_empty() {
+            continue;
+        }
+        let digests = digests(hashers, &batch, &here, positions, log_skip);
+        if log_skip == 0 {
+            leaves = digests;
+        } else {
+            injected.push(Injected {
+                level: log_skip,
+                digests,
+            });
+        }
+    }
+    verify(
+        &*hashers.compression,
+        commitment.digests(),
+        batch.log_height,
+        positions,
+        &leaves,
+        &injected,
+        &opening.siblings,
+    )?;
+    Ok(())
+}
+
+/// The digests of the messages of tables that stand side by side, whose rows have as many cells as they
+/// should.
+fn digests(
+    hashers: &Hashers,
+    batch: &Batch<'_>,
+    tables: &[(&Shape, &Vec<KoalaBear>)],
+    positions: &[usize],
+    log_skip: u32,
+) -> Vec<Digest> {
+    let mut rest: Vec<_> = tables
+        .iter()
+        .map(|(shape, cells)| {
+            // No more than there are, unless there are none.
+            let len = shape
+                .columns_len()
+                .saturating_mul(batch.rows_per_message(shape));
+            cells.chunks_exact(len)
+        })
+        .collect();
+    let mut message = Vec::new();
+    let messages = positions.chunk_by(|a, b| a >> log_skip == b >> log_skip);
+    messages
+        .map(|_| {
+            message.clear();
+            if let (Format::Lineth, [(shape, _), ..]) = (batch.format, tables) {
+                message.extend(lineth::header(shape.base_width, shape.ext_width));
+            }
+            for cells in &mut rest {
+                message.extend_from_slice(cells.next().unwrap_or_default());
+            }
+            hashers.hasher.hash_slice(&message)
+        })
+        .collect()
 }
 
 impl std::fmt::Debug for RowVerifier {
@@ -186,7 +198,7 @@ impl std::fmt::Debug for RowVerifier {
 /// Where the rows of checked tables are in the tree over all of them.
 pub(crate) struct Batch<'a> {
     format: Format,
-    shapes: &'a [Shape],
+    pub(crate) shapes: &'a [Shape],
     log_inv_rate: u32,
     /// log2 of the encoded rows of the tallest table.
     pub(crate) log_height: u32,

@@ -94,6 +94,22 @@ pub trait ColumnSource: Send + Sync {
     /// panic.
     fn column<'a>(&'a self, index: usize, buffer: &'a mut [KoalaBear]) -> &'a [KoalaBear];
 
+    /// As [`column`](Self::column), for tables that may fail to give a column, such as files: commitments and
+    /// openings call this.
+    ///
+    /// # Errors
+    /// [`SourceError`]; not from the default, which calls [`column`](Self::column).
+    ///
+    /// # Panics
+    /// As there.
+    fn fetch<'a>(
+        &'a self,
+        index: usize,
+        buffer: &'a mut [KoalaBear],
+    ) -> Result<&'a [KoalaBear], SourceError> {
+        Ok(self.column(index, buffer))
+    }
+
     /// All columns in order, `group_len` at a time (the last group may be smaller), in a form that
     /// can be given up group by group. Called in memory mode [`Consume`](crate::MemoryMode::Consume).
     ///
@@ -115,6 +131,14 @@ impl<S: ColumnSource + ?Sized> ColumnSource for &S {
         (**self).column(index, buffer)
     }
 
+    fn fetch<'a>(
+        &'a self,
+        index: usize,
+        buffer: &'a mut [KoalaBear],
+    ) -> Result<&'a [KoalaBear], SourceError> {
+        (**self).fetch(index, buffer)
+    }
+
     // Not the default, which would be about references to references, and so on without end.
     fn groups(&mut self, group_len: usize) -> Vec<Group<'_>> {
         Group::shared(&**self, group_len)
@@ -130,8 +154,32 @@ impl<S: ColumnSource + ?Sized> ColumnSource for Box<S> {
         (**self).column(index, buffer)
     }
 
+    fn fetch<'a>(
+        &'a self,
+        index: usize,
+        buffer: &'a mut [KoalaBear],
+    ) -> Result<&'a [KoalaBear], SourceError> {
+        (**self).fetch(index, buffer)
+    }
+
     fn groups(&mut self, group_len: usize) -> Vec<Group<'_>> {
         (**self).groups(group_len)
+    }
+}
+
+/// Why a table cannot give a column.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct SourceError {
+    reason: String,
+}
+
+impl SourceError {
+    /// The error with what `reason` says.
+    pub fn new(reason: impl std::fmt::Display) -> Self {
+        Self {
+            reason: reason.to_string(),
+        }
     }
 }
 
@@ -208,8 +256,26 @@ impl<'a> Group<'a> {
     /// Column `index` of the group, see [`ColumnSource::column`].
     ///
     /// # Panics
-    /// If `index` is not below [`Group::len`], or the column has another length than `buffer`.
+    /// If `index` is not below [`Group::len`], the source fails, or the column has another length than `buffer`.
     pub fn column<'b>(&'b self, index: usize, buffer: &'b mut [KoalaBear]) -> &'b [KoalaBear] {
+        match self.fetch(index, buffer) {
+            Ok(column) => column,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Column `index` of the group, see [`ColumnSource::fetch`].
+    ///
+    /// # Errors
+    /// [`SourceError`] if the source fails.
+    ///
+    /// # Panics
+    /// As [`Group::column`], but for failures.
+    pub fn fetch<'b>(
+        &'b self,
+        index: usize,
+        buffer: &'b mut [KoalaBear],
+    ) -> Result<&'b [KoalaBear], SourceError> {
         assert!(
             index < self.len(),
             "a group of {} columns has no {index}",
@@ -217,7 +283,7 @@ impl<'a> Group<'a> {
         );
         let rows_len = buffer.len();
         let column = match &self.0 {
-            Kind::Shared { source, columns } => source.column(columns.start + index, buffer),
+            Kind::Shared { source, columns } => source.fetch(columns.start + index, buffer)?,
             Kind::Slab { cells, rows_len } => &cells[index * rows_len..][..*rows_len],
             Kind::Vectors(vectors) => &vectors[index],
         };
@@ -226,7 +292,7 @@ impl<'a> Group<'a> {
             rows_len,
             "the columns of a source have as many cells as its shape has rows"
         );
-        column
+        Ok(column)
     }
 
     /// Gives the columns back to the system.

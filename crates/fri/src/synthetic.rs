@@ -8,7 +8,7 @@ use lanework_arch::threads::Threads;
 use lanework_field::KoalaBear;
 use lanework_field::koala::spec::P;
 
-use crate::{Error, Shape, Table};
+use crate::{ColumnSource, Error, Shape, Table};
 
 /// Which cells to make. Written `lineth:SEED` or `random:SEED`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -79,6 +79,54 @@ impl Generator {
             }
         });
         Table::slab(cells, Shape::base(log_rows, width))
+    }
+}
+
+/// The columns that [`Generator::table`] makes, each of them when it is asked for.
+///
+/// ```
+/// use lanework_arch::memory::Pages;
+/// use lanework_field::KoalaBear;
+/// use lanework_fri::ColumnSource;
+/// use lanework_fri::synthetic::{Columns, Generator};
+///
+/// let generator = Generator::Random { seed: 1 };
+/// let columns = Columns::new(generator, 4, 9);
+/// let mut buffer = [KoalaBear::ZERO; 16];
+/// let table = generator.table(4, 9, Pages::Normal)?;
+/// assert_eq!(columns.column(7, &mut buffer), table.column(7));
+/// # Ok::<(), lanework_fri::Error>(())
+/// ```
+#[derive(Copy, Clone, Debug)]
+pub struct Columns {
+    generator: Generator,
+    shape: Shape,
+}
+
+impl Columns {
+    /// The columns of 2^`log_rows` rows of `width` base columns.
+    pub fn new(generator: Generator, log_rows: u32, width: usize) -> Self {
+        Self {
+            generator,
+            shape: Shape::base(log_rows, width),
+        }
+    }
+}
+
+impl ColumnSource for Columns {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn column<'a>(&'a self, index: usize, buffer: &'a mut [KoalaBear]) -> &'a [KoalaBear] {
+        let width = self.shape.base_width;
+        assert!(index < width, "a table of {width} columns has no {index}");
+        let column = vec![(index as u64, &mut *buffer)];
+        match self.generator {
+            Generator::Lineth { seed } => lineth(seed, self.shape.log_rows, column),
+            Generator::Random { seed } => random(seed, column),
+        }
+        buffer
     }
 }
 

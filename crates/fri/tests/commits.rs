@@ -11,7 +11,7 @@ use lanework_arch::memory::{Pages, Slab};
 use lanework_arch::threads::Threads;
 use lanework_field::KoalaBear;
 use lanework_field::koala::{Ext4, Ext6};
-use lanework_fri::synthetic::Generator;
+use lanework_fri::synthetic::{Columns as GeneratedColumns, Generator};
 use lanework_fri::{
     ColumnSource, Commitment, Committer, Error, Format, Group, MemoryMode, Params, Shape, Sponge,
     Table, Tree, commit,
@@ -518,12 +518,13 @@ fn nothing_but_format_and_rate_shows_in_the_root() {
                 .0;
             for (which, &choice) in choices.iter().enumerate() {
                 for threads in 1..=3 {
-                    for memory in [MemoryMode::Keep, MemoryMode::Consume] {
+                    for memory in [MemoryMode::Keep, MemoryMode::Consume, MemoryMode::Streaming] {
                         let params = plain
                             .clone()
                             .choice(choice)
                             .threads(NonZero::new(threads))
                             .memory(memory)
+                            .group_bytes(threads << 12)
                             .pages(Pages::Huge)
                             .build()
                             .unwrap();
@@ -532,10 +533,10 @@ fn nothing_but_format_and_rate_shows_in_the_root() {
                         let shown =
                             format!("{format:?} {log_inv_rate} {choice} {threads} {memory:?}");
                         assert_eq!(commitment, expected, "{shown}");
-                        let kept = if memory == MemoryMode::Keep {
-                            tables.len()
-                        } else {
+                        let kept = if memory == MemoryMode::Consume {
                             0
+                        } else {
+                            tables.len()
                         };
                         assert_eq!(data.tables().len(), kept, "{shown}");
                         assert_eq!(report.threads.get(), threads, "{shown}");
@@ -875,6 +876,22 @@ fn what_cannot_be_committed_is_an_error() {
             degree: 4
         }
     );
+}
+
+#[test]
+fn columns_are_generated_on_demand() {
+    for text in ["lineth:7", "random:7"] {
+        let generator: Generator = text.parse().unwrap();
+        for (log_rows, width) in [(0, 1), (3, 4), (5, 7)] {
+            let table = generator.table(log_rows, width, Pages::Normal).unwrap();
+            let columns = GeneratedColumns::new(generator, log_rows, width);
+            assert_eq!(columns.shape(), table.shape());
+            let mut buffer = vec![KoalaBear::NEG_ONE; 1 << log_rows];
+            for index in 0..width {
+                assert_eq!(columns.column(index, &mut buffer), table.column(index));
+            }
+        }
+    }
 }
 
 #[test]

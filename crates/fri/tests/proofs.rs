@@ -309,7 +309,7 @@ fn every_choice_and_memory_mode_make_the_same_proof() {
         let seed = seed * 0x51_7cc1;
         let expected = random_case::<Ext4>(seed, Choice::portable(), MemoryMode::Keep);
         for choice in Choice::available() {
-            for memory in [MemoryMode::Keep, MemoryMode::Consume] {
+            for memory in [MemoryMode::Keep, MemoryMode::Consume, MemoryMode::Streaming] {
                 let case = random_case::<Ext4>(seed, choice, memory);
                 assert_eq!(case.statement, expected.statement, "{choice}");
                 assert_eq!(case.proof, expected.proof, "{choice}");
@@ -835,7 +835,7 @@ impl<'a> Cheater<'a> {
 }
 
 impl Committed for Cheater<'_> {
-    fn shapes(&self) -> Vec<Shape> {
+    fn shapes(&self) -> &[Shape] {
         self.honest.shapes()
     }
 
@@ -844,7 +844,7 @@ impl Committed for Cheater<'_> {
         table: usize,
         column: usize,
         buffer: &'b mut [KoalaBear],
-    ) -> &'b [KoalaBear] {
+    ) -> Result<&'b [KoalaBear], Error> {
         self.honest.message(table, column, buffer)
     }
 

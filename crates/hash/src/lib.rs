@@ -46,7 +46,7 @@ mod truncated;
 pub use digest::{BYTE_DIGEST_LEN, ByteDigest, DIGEST_LEN, Digest};
 pub use error::Error;
 pub use merkle_damgard::MerkleDamgard;
-pub use modes::{Cell, Compression, RowHasher};
+pub use modes::{Cell, Compression, Part, RowHasher};
 pub use poseidon2::{Poseidon2, RoundConstants};
 pub use sponge::PaddingFreeSponge;
 pub use truncated::TruncatedPermutation;

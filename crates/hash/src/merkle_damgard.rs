@@ -2,8 +2,9 @@ use std::ops::Range;
 
 use lanework_field::KoalaBear;
 
+use crate::digest::DIGEST_LEN;
 use crate::poseidon2::table::{Absorb, Feed};
-use crate::{Cell, Compression, Digest, Poseidon2, RowHasher};
+use crate::{Cell, Compression, Digest, Part, Poseidon2, RowHasher};
 
 /// The hash of gnark-crypto and lineth: a chain of two-to-one compressions with feed-forward from
 /// the zero state, in blocks of eight words; a short last block is padded with zeros on the left.
@@ -29,10 +30,20 @@ impl RowHasher for MerkleDamgard {
         self.permutation.kernels.hash_one(Absorb::Chain, message)
     }
 
-    fn hash_rows(&self, cells: &[Cell<'_>], rows: Range<usize>, out: &mut [Digest]) {
+    fn block_len(&self) -> usize {
+        DIGEST_LEN
+    }
+
+    fn absorb_rows(
+        &self,
+        part: Part,
+        cells: &[Cell<'_>],
+        rows: Range<usize>,
+        states: &mut [Digest],
+    ) {
         self.permutation
             .kernels
-            .hash_rows(Absorb::Chain, cells, rows, out);
+            .hash_rows(Absorb::Chain, part, cells, rows, states);
     }
 }
 

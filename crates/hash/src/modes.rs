@@ -26,8 +26,36 @@ impl Cell<'_> {
     }
 }
 
+/// Which of the cells of a row are absorbed, see [`RowHasher::absorb_rows`].
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All.
+    Whole,
+    /// The first, not all.
+    First,
+    /// Some between.
+    Middle,
+    /// The last, not all.
+    Last,
+}
+
+impl Part {
+    /// Whether the row begins with them.
+    pub(crate) fn starts(self) -> bool {
+        matches!(self, Self::Whole | Self::First)
+    }
+
+    /// Whether the row ends with them.
+    pub(crate) fn ends(self) -> bool {
+        matches!(self, Self::Whole | Self::Last)
+    }
+}
+
 /// A hash of rows of field elements.
 pub trait RowHasher: Send + Sync {
+    /// Cells that are absorbed together.
+    fn block_len(&self) -> usize;
+
     /// The digest of one message.
     fn hash_slice(&self, message: &[KoalaBear]) -> Digest;
 
@@ -36,7 +64,26 @@ pub trait RowHasher: Send + Sync {
     ///
     /// # Panics
     /// If `out` and `rows` differ in length, or a column ends before the rows do.
-    fn hash_rows(&self, cells: &[Cell<'_>], rows: Range<usize>, out: &mut [Digest]);
+    fn hash_rows(&self, cells: &[Cell<'_>], rows: Range<usize>, out: &mut [Digest]) {
+        self.absorb_rows(Part::Whole, cells, rows, out);
+    }
+
+    /// As [`Self::hash_rows`], of rows whose cells come in parts: `states` holds what is carried from part to
+    /// part, and the digests after the last one. Before the first, it may hold anything.
+    ///
+    /// All parts but the last are whole blocks of [`Self::block_len`] cells, and the last one has at least one
+    /// whole block. What a block overwrites then need not be carried, and eight words are enough.
+    ///
+    /// # Panics
+    /// If parts are not of these lengths, or more than eight words would have to be carried; if `states` and
+    /// `rows` differ in length, or a column ends before the rows do.
+    fn absorb_rows(
+        &self,
+        part: Part,
+        cells: &[Cell<'_>],
+        rows: Range<usize>,
+        states: &mut [Digest],
+    );
 }
 
 /// A two-to-one compression C of digests.

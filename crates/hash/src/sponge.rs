@@ -3,7 +3,7 @@ use std::ops::Range;
 use lanework_field::KoalaBear;
 
 use crate::poseidon2::table::Absorb;
-use crate::{Cell, Digest, Poseidon2, RowHasher};
+use crate::{Cell, Digest, Part, Poseidon2, RowHasher};
 
 /// Plonky3's `PaddingFreeSponge<_, WIDTH, RATE, 8>`: block words overwrite the first `RATE` lanes of
 /// a zero state, which is permuted after each block; a short last block leaves the other lanes as
@@ -31,9 +31,19 @@ impl<const WIDTH: usize, const RATE: usize> RowHasher for PaddingFreeSponge<WIDT
         self.permutation.kernels.hash_one(Self::ABSORB, message)
     }
 
-    fn hash_rows(&self, cells: &[Cell<'_>], rows: Range<usize>, out: &mut [Digest]) {
+    fn block_len(&self) -> usize {
+        RATE
+    }
+
+    fn absorb_rows(
+        &self,
+        part: Part,
+        cells: &[Cell<'_>],
+        rows: Range<usize>,
+        states: &mut [Digest],
+    ) {
         self.permutation
             .kernels
-            .hash_rows(Self::ABSORB, cells, rows, out);
+            .hash_rows(Self::ABSORB, part, cells, rows, states);
     }
 }

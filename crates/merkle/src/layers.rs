@@ -8,7 +8,8 @@ use lanework_arch::threads::Threads;
 use lanework_field::KoalaBear;
 use lanework_hash::{Compression, Digest, RowHasher};
 
-use crate::opening::{check_positions, siblings};
+use crate::lower::Lower;
+use crate::opening::{Injected, check_positions, siblings};
 use crate::rows::Rows;
 use crate::{Error, memory};
 
@@ -67,17 +68,9 @@ impl<'a> Builder<'a> {
         rows: &[Option<Rows<'_>>],
         spare: Option<Slab<Digest>>,
     ) -> Result<Layers, Error> {
-        let mut layers = Layers::allocate(height, self.pages, spare)?;
+        let mut layers = Layers::allocate(height, 0, self.pages, spare)?;
         let shape = layers.shape.clone();
-        let mut rest = &mut layers.slab[..];
-        let mut stored = Vec::with_capacity(shape.len());
-        for layer in &shape {
-            let (nodes, after) = rest.split_at_mut(layer.stored.len());
-            // Padding is written here, once, so that no task has to know of it.
-            nodes[layer.nodes_len..].fill(Digest::default());
-            stored.push(nodes);
-            rest = after;
-        }
+        let mut stored = split(&shape, &mut layers.slab);
         let mut injected: Vec<Vec<Digest>> = shape.iter().map(|_| Vec::new()).collect();
         let mut bottom = 0;
         loop {
@@ -89,12 +82,97 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Builds layers above the layer `bottom`, which is hashed from its rows if it is the lowest and
-    /// complete otherwise; returns how many. Each task owns a subtree, so that digests are read back
-    /// while they are in cache and no thread waits for a level to be finished.
+    /// Computes the layers from the layer `dropped` on over digests of all rows: `leaves`, a power of two of
+    /// them, and those that enter the layers above. What is below is only passed through.
     ///
-    /// The first climb also hashes the rows that feed layers above it, into `injected`: near the root
-    /// there are too few subtrees to share out the rows of a wide table.
+    /// # Panics
+    /// If the tree has no layer `dropped`, or digests do not enter all nodes of a layer above the bottom.
+    pub(crate) fn build_over(
+        &self,
+        leaves: &[Digest],
+        injected: Vec<Injected>,
+        dropped: u32,
+        spare: Option<Slab<Digest>>,
+    ) -> Result<Layers, Error> {
+        assert!(leaves.len().is_power_of_two(), "a power of two of leaves");
+        let log_leaves = leaves.len().ilog2();
+        assert!(dropped <= log_leaves, "no layer {dropped}");
+        let dropped = dropped as usize;
+        let mut entering: Vec<Vec<Digest>> = (0..=log_leaves).map(|_| Vec::new()).collect();
+        for Injected { level, digests } in injected {
+            assert!(
+                (1..=log_leaves).contains(&level),
+                "no layer {level} above leaves"
+            );
+            assert_eq!(
+                digests.len(),
+                leaves.len() >> level,
+                "digests of layer {level}"
+            );
+            entering[level as usize] = digests;
+        }
+        let mut layers = Layers::allocate(leaves.len(), dropped, self.pages, spare)?;
+        let shape = layers.shape.clone();
+        let mut stored = split(&shape, &mut layers.slab);
+        self.pass_through(leaves, &entering, dropped, stored[dropped]);
+        let rows: Vec<_> = shape.iter().map(|_| None).collect();
+        let mut bottom = dropped;
+        while bottom + 1 < shape.len() {
+            // The leaves are complete too, so that no layer is hashed from rows.
+            bottom += self.climb_from(
+                &shape,
+                &mut stored,
+                &rows,
+                &mut entering,
+                bottom,
+                Bottom::Complete,
+            )?;
+        }
+        Ok(layers)
+    }
+
+    /// Writes the layer `above` layers above `leaves` to `nodes`.
+    fn pass_through(
+        &self,
+        leaves: &[Digest],
+        entering: &[Vec<Digest>],
+        above: usize,
+        nodes: &mut [Digest],
+    ) {
+        if above == 0 {
+            nodes.copy_from_slice(leaves);
+            return;
+        }
+        let threads = Threads::current();
+        let span = self.subtree_span(leaves.len(), threads.count().get());
+        let span = span.max(NARROWEST << above).min(leaves.len());
+        let tasks = nodes
+            .chunks_mut(span >> above)
+            .zip(leaves.chunks(span))
+            .enumerate();
+        threads.for_each_init(
+            tasks,
+            || (Vec::new(), Vec::new()),
+            |(children, parents), (index, (nodes, leaves))| {
+                for (layer, entering) in entering.iter().enumerate().take(above + 1).skip(1) {
+                    let from: &[Digest] = if layer == 1 { leaves } else { children };
+                    let len = span >> layer;
+                    parents.resize(len, Digest::ZERO);
+                    if entering.is_empty() {
+                        self.compression.compress_pairs(from, parents);
+                    } else {
+                        let entering = &entering[index * len..][..len];
+                        self.compression
+                            .compress_pairs_with(from, entering, parents);
+                    }
+                    std::mem::swap(children, parents);
+                }
+                nodes.copy_from_slice(children);
+            },
+        );
+    }
+
+    /// [`Builder::climb_from`] the rows, or from a layer that was built from them.
     fn climb(
         &self,
         shape: &[LayerShape],
@@ -103,12 +181,34 @@ impl<'a> Builder<'a> {
         injected: &mut [Vec<Digest>],
         bottom: usize,
     ) -> Result<usize, Error> {
+        let kind = if bottom == 0 {
+            Bottom::Rows
+        } else {
+            Bottom::Complete
+        };
+        self.climb_from(shape, stored, rows, injected, bottom, kind)
+    }
+
+    /// Builds layers above the layer `bottom`, which is hashed from its rows if it is the lowest and
+    /// complete otherwise; returns how many. Each task owns a subtree, so that digests are read back
+    /// while they are in cache and no thread waits for a level to be finished.
+    ///
+    /// The first climb also hashes the rows that feed layers above it, into `injected`: near the root
+    /// there are too few subtrees to share out the rows of a wide table.
+    fn climb_from(
+        &self,
+        shape: &[LayerShape],
+        stored: &mut [&mut [Digest]],
+        rows: &[Option<Rows<'_>>],
+        injected: &mut [Vec<Digest>],
+        bottom: usize,
+        kind: Bottom,
+    ) -> Result<usize, Error> {
         let threads = Threads::current();
         // Rows may be wide, so that few of them are work enough for a task; pairs are not.
-        let least = if bottom == 0 {
-            ROWS_TOGETHER
-        } else {
-            16 * NARROWEST
+        let least = match kind {
+            Bottom::Rows => ROWS_TOGETHER,
+            Bottom::Complete => 16 * NARROWEST,
         };
         let span = self
             .subtree_span(shape[bottom].nodes_len, threads.count().get())
@@ -142,7 +242,7 @@ impl<'a> Builder<'a> {
         }
         let mut tasks = Vec::new();
         let (injected, above) = injected.split_at_mut(bottom + built + 1);
-        if bottom == 0 {
+        if let Bottom::Rows = kind {
             let above = above
                 .iter_mut()
                 .zip(&rows[built + 1..])
@@ -163,11 +263,7 @@ impl<'a> Builder<'a> {
             shape: &shape[bottom..],
             rows: &rows[bottom..],
             injected: &injected[bottom..],
-            bottom: if bottom == 0 {
-                Bottom::Rows
-            } else {
-                Bottom::Complete
-            },
+            bottom: kind,
         };
         let failure = Mutex::new(Ok(()));
         threads.for_each_init(tasks, Scratch::default, |scratch, task| {
@@ -314,15 +410,36 @@ impl LayerShape {
     }
 }
 
-/// All digests of a binary tree in one slab, bottom layer first.
+/// The layers of `shape` in the slab, with their padding written, so that no task has to know of it.
+fn split<'a>(shape: &[LayerShape], mut rest: &'a mut [Digest]) -> Vec<&'a mut [Digest]> {
+    let mut stored = Vec::with_capacity(shape.len());
+    for layer in shape {
+        let (nodes, after) = rest.split_at_mut(layer.stored.len());
+        if !nodes.is_empty() {
+            nodes[layer.nodes_len..].fill(Digest::default());
+        }
+        stored.push(nodes);
+        rest = after;
+    }
+    stored
+}
+
+/// The digests of a binary tree in one slab, bottom layer first; all but those of the lowest layers, where
+/// these are dropped.
 #[derive(Debug)]
 pub(crate) struct Layers {
     slab: Slab<Digest>,
     shape: Vec<LayerShape>,
+    dropped: usize,
 }
 
 impl Layers {
-    fn allocate(height: usize, pages: Pages, spare: Option<Slab<Digest>>) -> Result<Self, Error> {
+    fn allocate(
+        height: usize,
+        dropped: usize,
+        pages: Pages,
+        spare: Option<Slab<Digest>>,
+    ) -> Result<Self, Error> {
         let mut shape = Vec::new();
         let (mut nodes_len, mut start) = (height, 0);
         loop {
@@ -332,11 +449,16 @@ impl Layers {
             } else {
                 nodes_len.next_multiple_of(2)
             };
+            let end = if shape.len() < dropped {
+                start
+            } else {
+                start + stored_len
+            };
             shape.push(LayerShape {
-                stored: start..start + stored_len,
+                stored: start..end,
                 nodes_len,
             });
-            start += stored_len;
+            start = end;
             if nodes_len == 1 {
                 break;
             }
@@ -349,7 +471,11 @@ impl Layers {
             }
             None => Slab::zeroed(start, pages)?,
         };
-        Ok(Self { slab, shape })
+        Ok(Self {
+            slab,
+            shape,
+            dropped,
+        })
     }
 
     /// Layers, the bottom one and the root included.
@@ -357,8 +483,17 @@ impl Layers {
         self.shape.len()
     }
 
+    /// Layers at the bottom that are not there.
+    pub(crate) fn dropped(&self) -> u32 {
+        self.dropped as u32
+    }
+
     /// The digests of layer `k` above the bottom, padding included.
+    ///
+    /// # Panics
+    /// If there is no such layer, or it was dropped.
     pub(crate) fn layer(&self, k: usize) -> &[Digest] {
+        assert!(k >= self.dropped, "layer {k} was dropped");
         &self.slab[self.shape[k].stored.clone()]
     }
 
@@ -378,6 +513,17 @@ impl Layers {
     /// # Panics
     /// If positions are not ascending indices of leaves.
     pub(crate) fn siblings(&self, positions: &[usize], cap_height: u32) -> Vec<Digest> {
+        let lower = Lower::default();
+        self.siblings_with(&lower, positions, cap_height)
+    }
+
+    /// [`Layers::siblings`] with the nodes of `lower` in the place of dropped layers.
+    pub(crate) fn siblings_with(
+        &self,
+        lower: &Lower,
+        positions: &[usize],
+        cap_height: u32,
+    ) -> Vec<Digest> {
         let log_leaves = self.len() as u32 - 1;
         if let Err(error) = check_positions(log_leaves, positions) {
             panic!("{error}");
@@ -385,7 +531,13 @@ impl Layers {
         siblings(
             positions,
             log_leaves.saturating_sub(cap_height),
-            |level, index| self.layer(level as usize)[index],
+            |level, index| {
+                if (level as usize) < lower.len() {
+                    lower.node(level, index)
+                } else {
+                    self.layer(level as usize)[index]
+                }
+            },
         )
     }
 

@@ -43,6 +43,7 @@ pub mod bytes;
 mod error;
 mod layers;
 pub mod lineth;
+mod lower;
 mod memory;
 pub mod mmcs;
 pub mod opening;
@@ -50,5 +51,6 @@ mod rows;
 
 pub use error::Error;
 pub use layers::Builder;
+pub use lower::Lower;
 pub use opening::VerifyError;
 pub use rows::Table;

@@ -17,8 +17,9 @@ use lanework_field::KoalaBear;
 use lanework_hash::{Cell, Digest};
 
 use crate::layers::Layers;
+use crate::opening::Injected;
 use crate::rows::Rows;
-use crate::{Builder, Error, memory};
+use crate::{Builder, Error, Lower, memory};
 
 /// First word of every message: ASCII `Lfri_lf1`, reduced.
 pub const LEAF_TAG: KoalaBear = KoalaBear::from_u64(0x4c66_7269_5f6c_6631);
@@ -150,6 +151,32 @@ impl Tree {
         })
     }
 
+    /// Builds the layers above the lowest `dropped` ones over digests of all rows: `leaves`, and the
+    /// `injected` ones of smaller tables. `spare` is reused if it is large enough.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    ///
+    /// # Panics
+    /// If the number of leaves is not a power of two, or the tree has no layer `dropped`; if there is not one
+    /// digest for each node of a layer that digests enter.
+    pub fn over_digests(
+        builder: &Builder<'_>,
+        leaves: &[Digest],
+        injected: Vec<Injected>,
+        dropped: u32,
+        spare: Option<Slab<Digest>>,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            layers: builder.build_over(leaves, injected, dropped, spare)?,
+        })
+    }
+
+    /// Layers at the bottom that were dropped.
+    pub fn dropped(&self) -> u32 {
+        self.layers.dropped()
+    }
+
     /// The digest at the top.
     pub fn root(&self) -> Digest {
         self.layers.root()
@@ -164,7 +191,7 @@ impl Tree {
     /// being that of row i of the largest table, in the order in which it was given.
     ///
     /// # Panics
-    /// If the tree is not that deep.
+    /// If the tree is not that deep, or the level was dropped.
     pub fn level(&self, depth: u32) -> &[Digest] {
         assert!(
             depth <= self.log_leaves(),
@@ -177,7 +204,7 @@ impl Tree {
     /// The node at `index` of the heap: the root at 0, the children of k at 2k + 1 and 2k + 2.
     ///
     /// # Panics
-    /// If the tree has no such node.
+    /// If the tree has no such node, or it was dropped.
     pub fn node(&self, index: usize) -> Digest {
         let depth = (index + 1).ilog2();
         self.level(depth)[index + 1 - (1 << depth)]
@@ -187,12 +214,25 @@ impl Tree {
     /// to the leaves themselves where the tree is lower, for [`opening::verify`](crate::opening::verify).
     ///
     /// # Panics
-    /// If the positions are not leaves in ascending order without repetition.
+    /// If the positions are not leaves in ascending order without repetition, or layers were dropped.
     pub fn siblings(&self, positions: &[usize], cap_height: u32) -> Vec<Digest> {
         self.layers.siblings(positions, cap_height)
     }
 
-    /// Nodes of all levels.
+    /// [`Tree::siblings`] with the nodes of `lower` in the place of the layers that were dropped.
+    ///
+    /// # Panics
+    /// As there; if `lower` has not the subtrees of all positions.
+    pub fn siblings_with(
+        &self,
+        lower: &Lower,
+        positions: &[usize],
+        cap_height: u32,
+    ) -> Vec<Digest> {
+        self.layers.siblings_with(lower, positions, cap_height)
+    }
+
+    /// Nodes of all levels that are kept.
     pub fn digests_len(&self) -> usize {
         self.layers.digests_len()
     }

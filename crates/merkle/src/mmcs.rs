@@ -13,8 +13,9 @@ use lanework_arch::memory::Slab;
 use lanework_hash::{Cell, Digest};
 
 use crate::layers::Layers;
+use crate::opening::Injected;
 use crate::rows::Rows;
-use crate::{Builder, Error, Table, memory};
+use crate::{Builder, Error, Lower, Table, memory};
 
 /// The digest layers of a binary `MerkleTreeMmcs`.
 #[derive(Debug)]
@@ -57,6 +58,32 @@ impl Tree {
         })
     }
 
+    /// Builds the layers above the lowest `dropped` ones over digests of all rows: `leaves`, and the
+    /// `injected` ones of smaller tables. `spare` is reused if it is large enough.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    ///
+    /// # Panics
+    /// If the number of leaves is not a power of two, or the tree has no layer `dropped`; if there is not one
+    /// digest for each node of a layer that digests enter.
+    pub fn over_digests(
+        builder: &Builder<'_>,
+        leaves: &[Digest],
+        injected: Vec<Injected>,
+        dropped: u32,
+        spare: Option<Slab<Digest>>,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            layers: builder.build_over(leaves, injected, dropped, spare)?,
+        })
+    }
+
+    /// Layers at the bottom that were dropped.
+    pub fn dropped(&self) -> u32 {
+        self.layers.dropped()
+    }
+
     /// The digest at the top.
     pub fn root(&self) -> Digest {
         self.layers.root()
@@ -79,9 +106,23 @@ impl Tree {
     /// A cap says nothing of tables that have fewer rows than it has digests: they enter above it.
     ///
     /// # Panics
-    /// If the positions are not leaves in ascending order without repetition, padding aside.
+    /// If the positions are not leaves in ascending order without repetition, padding aside, or layers
+    /// were dropped.
     pub fn siblings(&self, positions: &[usize], cap_height: u32) -> Vec<Digest> {
         self.layers.siblings(positions, cap_height)
+    }
+
+    /// [`Tree::siblings`] with the nodes of `lower` in the place of the layers that were dropped.
+    ///
+    /// # Panics
+    /// As there; if `lower` has not the subtrees of all positions.
+    pub fn siblings_with(
+        &self,
+        lower: &Lower,
+        positions: &[usize],
+        cap_height: u32,
+    ) -> Vec<Digest> {
+        self.layers.siblings_with(lower, positions, cap_height)
     }
 
     /// Digest layers, the bottom one and the root included.
@@ -93,12 +134,12 @@ impl Tree {
     /// row i of the tallest tables, in the order in which they were given.
     ///
     /// # Panics
-    /// If `k` is not below [`Tree::layers_len`].
+    /// If `k` is not below [`Tree::layers_len`], or the layer was dropped.
     pub fn layer(&self, k: usize) -> &[Digest] {
         self.layers.layer(k)
     }
 
-    /// Digests of all layers.
+    /// Digests of all layers that are kept.
     pub fn digests_len(&self) -> usize {
         self.layers.digests_len()
     }

@@ -2,7 +2,7 @@
 //! refused.
 
 use super::*;
-use lanework_fri::{Codeword, RowOpening, RowVerifier, RowsError, verify_rows};
+use lanework_fri::{Codeword, RowOpening, RowVerifier, RowsError, SourceError, verify_rows};
 
 /// A commitment with an opening of it.
 struct Case {
@@ -128,6 +128,7 @@ fn opened_rows_are_accepted_and_changed_ones_refused() {
                 "seed {seed}"
             );
         }
+        streamed_openings_are_the_same(&params, &tables, &commitment, &positions, &opening);
         let verified = verify_rows(&params, &commitment, &shapes, &positions, &opening);
         assert_eq!(verified, Ok(()), "seed {seed}");
         let case = Case {
@@ -295,5 +296,146 @@ fn only_rows_in_order_are_opened() {
     for positions in [&[16][..], &[3, 3], &[4, 3], &[usize::MAX]] {
         let opened = data.open(&committer, positions);
         assert!(matches!(opened, Err(Error::Positions(_))), "{positions:?}");
+    }
+}
+
+fn streamed_openings_are_the_same(
+    params: &Params,
+    tables: &[(Columns, usize)],
+    commitment: &Commitment,
+    positions: &[usize],
+    opening: &RowOpening,
+) {
+    for (threads, group_bytes) in [(1, 0), (2, 1 << 10), (3, usize::MAX)] {
+        let params = Params::builder(params.format())
+            .log_inv_rate(params.log_inv_rate())
+            .cap_height(params.cap_height())
+            .memory(MemoryMode::Streaming)
+            .threads(NonZero::new(threads))
+            .group_bytes(group_bytes)
+            .build()
+            .unwrap();
+        let committer = Committer::new(params).unwrap();
+        let (streamed, data, report) = committer.commit(views(tables)).unwrap();
+        assert_eq!(&streamed, commitment);
+        assert!(data.codewords().is_empty());
+        assert_eq!(data.shapes().len(), tables.len());
+        let height = 1_u64 << data.shapes().iter().map(|s| s.log_rows).max().unwrap();
+        let digests = (height << (committer.params().log_inv_rate() + 1)) - 1;
+        assert!(report.digest_bytes / 32 <= digests);
+        assert_eq!(&data.open(&committer, positions).unwrap(), opening);
+        assert_eq!(committer.recycle(data).len(), tables.len());
+    }
+}
+
+/// A table that may change, or fail.
+#[derive(Debug)]
+struct Unsteady {
+    columns: Columns,
+    fails: bool,
+}
+
+impl ColumnSource for Unsteady {
+    fn shape(&self) -> Shape {
+        Shape::base(self.columns[0].len().ilog2(), self.columns.len())
+    }
+
+    fn column<'a>(&'a self, index: usize, _: &'a mut [KoalaBear]) -> &'a [KoalaBear] {
+        &self.columns[index]
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        index: usize,
+        buffer: &'a mut [KoalaBear],
+    ) -> Result<&'a [KoalaBear], SourceError> {
+        if self.fails && index == 3 {
+            Err(SourceError::new("gone"))
+        } else {
+            Ok(self.column(index, buffer))
+        }
+    }
+}
+
+#[test]
+fn failures_of_a_source_are_errors() {
+    for format in [Format::Lineth, NARROW, WIDE] {
+        for memory in [MemoryMode::Keep, MemoryMode::Consume, MemoryMode::Streaming] {
+            let params = Params::builder(format).memory(memory).build().unwrap();
+            let columns = random_columns(&mut Rng::new(3), 20, 5);
+            let table = Unsteady {
+                columns,
+                fails: true,
+            };
+            let error = commit(&params, vec![Box::new(table)]).unwrap_err();
+            assert_eq!(error, Error::Source(SourceError::new("gone")));
+        }
+    }
+}
+
+#[test]
+fn a_table_that_changes_is_not_opened() {
+    for format in [Format::Lineth, NARROW, WIDE] {
+        // Tables below and above the layers that are made again.
+        for log_rows in [8, 7, 2] {
+            let committer = Committer::new(
+                Params::builder(format)
+                    .memory(MemoryMode::Streaming)
+                    .build()
+                    .unwrap(),
+            )
+            .unwrap();
+            let mut rng = Rng::new(4);
+            let tall = random_columns(&mut rng, 3, 9);
+            let mut small = Unsteady {
+                columns: random_columns(&mut rng, 20, log_rows),
+                fails: false,
+            };
+            let opened = {
+                let tables: Vec<Source<'_>> = vec![Box::new(borrowed(&tall)), Box::new(&small)];
+                let (_, data, _) = committer.commit(tables).unwrap();
+                data.open(&committer, &[5, 600]).unwrap()
+            };
+            let cell = std::sync::Mutex::new(&mut small);
+            let changing = Changing {
+                inner: &cell,
+                shape: Shape::base(log_rows, 20),
+            };
+            let tables: Vec<Source<'_>> = vec![Box::new(borrowed(&tall)), Box::new(&changing)];
+            let (_, data, _) = committer.commit(tables).unwrap();
+            assert_eq!(data.open(&committer, &[5, 600]), Ok(opened));
+            // It does not show in the first half of a codeword of lineth, which is the column itself.
+            cell.lock().unwrap().columns[11][1] += KoalaBear::ONE;
+            assert_eq!(data.open(&committer, &[5, 600]), Err(Error::Changed));
+            cell.lock().unwrap().fails = true;
+            let error = Error::Source(SourceError::new("gone"));
+            assert_eq!(data.open(&committer, &[5, 600]), Err(error));
+        }
+    }
+}
+
+struct Changing<'a> {
+    inner: &'a std::sync::Mutex<&'a mut Unsteady>,
+    shape: Shape,
+}
+
+impl ColumnSource for Changing<'_> {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn column<'a>(&'a self, index: usize, buffer: &'a mut [KoalaBear]) -> &'a [KoalaBear] {
+        self.fetch(index, buffer).unwrap()
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        index: usize,
+        buffer: &'a mut [KoalaBear],
+    ) -> Result<&'a [KoalaBear], SourceError> {
+        let table = self.inner.lock().unwrap();
+        let mut unused = [];
+        buffer.copy_from_slice(table.fetch(index, &mut unused)?);
+        Ok(buffer)
     }
 }

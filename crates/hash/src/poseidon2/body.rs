@@ -19,8 +19,8 @@ use lanework_field::koala::lanes::{Addend, Kernel, Lanes, Prepared};
 use super::RoundConstants;
 use super::pairs::{PAIRS_16, PAIRS_24, Pair, SINGLES_16, SINGLES_24};
 use super::table::{Absorb, CellSource, Feed, Many, Pairs};
-use crate::Digest;
 use crate::digest::DIGEST_LEN;
+use crate::{Digest, Part};
 
 /// Rows that go through the cells together.
 const VISIT_ROWS: usize = 64;
@@ -131,6 +131,7 @@ impl<L: Lanes, const WIDTH: usize> Many<WIDTH> for Body<L, WIDTH> {
     unsafe fn hash_rows(
         &self,
         absorb: Absorb,
+        part: Part,
         cells: &[CellSource],
         first_row: usize,
         out: &mut [Digest],
@@ -145,6 +146,7 @@ impl<L: Lanes, const WIDTH: usize> Many<WIDTH> for Body<L, WIDTH> {
             Rows {
                 body: self,
                 absorb,
+                part,
                 cells,
                 first_row,
                 out,
@@ -370,6 +372,7 @@ impl<L: Lanes, const WIDTH: usize> Kernel for States<'_, L, WIDTH> {
 struct Rows<'a, L: Lanes, const WIDTH: usize> {
     body: &'a Body<L, WIDTH>,
     absorb: Absorb,
+    part: Part,
     cells: &'a [CellSource],
     first_row: usize,
     out: &'a mut [Digest],
@@ -383,6 +386,7 @@ impl<L: Lanes, const WIDTH: usize> Kernel for Rows<'_, L, WIDTH> {
         let Self {
             body,
             absorb,
+            part,
             cells,
             mut first_row,
             out,
@@ -393,9 +397,18 @@ impl<L: Lanes, const WIDTH: usize> Kernel for Rows<'_, L, WIDTH> {
             Absorb::Sponge { rate } => rate,
             Absorb::Chain => DIGEST_LEN,
         };
+        let left = absorb.left(part, WIDTH);
         for out in out.chunks_mut(VISIT_ROWS) {
             let states = &mut states[..out.len() / L::LEN];
             states.fill([zero; WIDTH]);
+            if !part.starts() {
+                let carried = absorb.carried(WIDTH);
+                for (state, out) in states.iter_mut().zip(out.chunks_exact(L::LEN)) {
+                    let lanes = &mut state[carried..carried + DIGEST_LEN];
+                    // SAFETY: bounds: a chunk of `LEN` digests.
+                    unsafe { load_digests(body.token, out.as_ptr(), 1, lanes) };
+                }
+            }
             let mut blocks = cells.chunks(block_len).peekable();
             while let Some(block) = blocks.next() {
                 let next = blocks.peek().copied().unwrap_or_default();
@@ -421,7 +434,9 @@ impl<L: Lanes, const WIDTH: usize> Kernel for Rows<'_, L, WIDTH> {
                 }
             }
             for (state, out) in states.iter().zip(out.chunks_exact_mut(L::LEN)) {
-                store_digests(std::array::from_fn(|i| state[i]), out);
+                let mut words = [zero; DIGEST_LEN];
+                words.copy_from_slice(&state[left..left + DIGEST_LEN]);
+                store_digests(words, out);
             }
             first_row += VISIT_ROWS;
         }

@@ -20,7 +20,7 @@ use super::RoundConstants;
 use super::pairs::{PAIRS_16, PAIRS_24, Pair, SINGLES_16, SINGLES_24};
 use super::single::Single;
 use super::table::{Absorb, CellSource, Feed, Many, Pairs};
-use crate::Digest;
+use crate::{Digest, Part};
 
 /// An integer congruent to a Montgomery word, in the algorithm or in its proof.
 pub(super) trait Word: Copy + Add<Output = Self> + Sub<Output = Self> {
@@ -254,13 +254,14 @@ impl<const WIDTH: usize> Many<WIDTH> for OneByOne<WIDTH> {
     unsafe fn hash_rows(
         &self,
         absorb: Absorb,
+        part: Part,
         cells: &[CellSource],
         first_row: usize,
         out: &mut [Digest],
     ) {
         for (digest, row) in out.iter_mut().zip(first_row..) {
             // SAFETY: bounds: the caller vouches for every source at these rows.
-            *digest = self.0.hash(absorb, cells.len(), |i| unsafe {
+            *digest = self.0.hash(absorb, part, *digest, cells.len(), |i| unsafe {
                 cells[i].base.add(row * cells[i].step).read()
             });
         }

@@ -15,8 +15,8 @@ use lanework_field::koala::lanes::{Kernel, Lanes};
 use super::RoundConstants;
 use super::portable::{self, Word, element_of};
 use super::table::{Absorb, Feed};
-use crate::Digest;
 use crate::digest::DIGEST_LEN;
+use crate::{Digest, Part};
 
 /// The permutation with its constants.
 pub(super) struct Single<const WIDTH: usize> {
@@ -55,14 +55,20 @@ impl<const WIDTH: usize> Single<WIDTH> {
         *state = words.map(element_of);
     }
 
-    /// The digest of a row of `len` cells, padded as `absorb` wants.
+    /// The digest of a row of `len` cells, padded as `absorb` wants; or what a part of it leaves, see
+    /// [`Many::hash_rows`](super::table::Many::hash_rows).
     pub(super) fn hash(
         &self,
         absorb: Absorb,
+        part: Part,
+        carried: Digest,
         len: usize,
         cell: impl Fn(usize) -> KoalaBear,
     ) -> Digest {
         let mut state = [KoalaBear::ZERO; WIDTH];
+        if !part.starts() {
+            state[absorb.carried(WIDTH)..][..DIGEST_LEN].copy_from_slice(&carried.0);
+        }
         match absorb {
             Absorb::Sponge { rate } => {
                 for first in (0..len).step_by(rate) {
@@ -88,7 +94,8 @@ impl<const WIDTH: usize> Single<WIDTH> {
                 }
             }
         }
-        Digest(std::array::from_fn(|i| state[i]))
+        let left = absorb.left(part, WIDTH);
+        Digest(std::array::from_fn(|i| state[left + i]))
     }
 
     /// The compression of one pair (width 16).

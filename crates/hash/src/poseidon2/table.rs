@@ -26,7 +26,7 @@ use super::single::Single;
 #[cfg(target_arch = "x86_64")]
 use super::x86_avx512_ifma::{Ifma16, Ifma24};
 use crate::digest::DIGEST_LEN;
-use crate::{Cell, Digest};
+use crate::{Cell, Digest, Part};
 
 /// Where the cells of consecutive rows come from: the cell of row `r` is at `base + r * step`.
 #[derive(Copy, Clone, Debug)]
@@ -90,7 +90,10 @@ pub(crate) trait Many<const WIDTH: usize>: Send + Sync {
     /// Permutes every state.
     fn permute(&self, states: &mut [[KoalaBear; WIDTH]]);
 
-    /// Digests of rows `first_row .. first_row + out.len()`, absorbing `cells` from the zero state.
+    /// Digests of rows `first_row .. first_row + out.len()`, absorbing `cells` from the zero state; or a part
+    /// of that. Where `part` does not start a row, `out` has the words that its state begins with, and where it
+    /// does not end one, gets those to go on with: lanes `absorb.carried(WIDTH)`. A part is made of what
+    /// [`RowHasher::absorb_rows`](crate::RowHasher::absorb_rows) asks for.
     ///
     /// # Safety
     /// Every source with step 1 is readable at rows `first_row .. first_row + out.len()`, and every
@@ -98,6 +101,7 @@ pub(crate) trait Many<const WIDTH: usize>: Send + Sync {
     unsafe fn hash_rows(
         &self,
         absorb: Absorb,
+        part: Part,
         cells: &[CellSource],
         first_row: usize,
         out: &mut [Digest],
@@ -336,13 +340,16 @@ impl<const WIDTH: usize> Kernels<WIDTH> {
 
     /// The digest of one message.
     pub(crate) fn hash_one(&self, absorb: Absorb, message: &[KoalaBear]) -> Digest {
-        self.one.hash(absorb, message.len(), |i| message[i])
+        let (part, state) = (Part::Whole, Digest::ZERO);
+        self.one
+            .hash(absorb, part, state, message.len(), |i| message[i])
     }
 
-    /// The digests of `rows` of the table with the columns `cells`.
+    /// The digests of `rows` of the table with the columns `cells`, or a part of them.
     pub(crate) fn hash_rows(
         &self,
         absorb: Absorb,
+        part: Part,
         cells: &[Cell<'_>],
         rows: Range<usize>,
         out: &mut [Digest],
@@ -359,8 +366,11 @@ impl<const WIDTH: usize> Kernels<WIDTH> {
                 );
             }
         }
+        absorb.check(part, WIDTH, cells.len());
         if cells.is_empty() {
-            out.fill(Digest::ZERO);
+            if part.starts() {
+                out.fill(Digest::ZERO);
+            }
             return;
         }
         let constants = constant_blocks(cells);
@@ -370,14 +380,17 @@ impl<const WIDTH: usize> Kernels<WIDTH> {
             let sources = sources(absorb, cells, &constants, |_, column| column.as_ptr());
             // SAFETY: bounds: every column holds the rows, as asserted above, and a constant has a
             // block of `LANES_MAX` words.
-            unsafe { self.many.hash_rows(absorb, &sources, rows.start, whole) };
+            unsafe {
+                self.many
+                    .hash_rows(absorb, part, &sources, rows.start, whole);
+            };
         }
         let first = rows.start + whole.len();
         if self.is_few(rest.len()) {
             for (i, digest) in rest.iter_mut().enumerate() {
-                *digest = self
-                    .one
-                    .hash(absorb, cells.len(), |c| cells[c].at(first + i));
+                *digest = self.one.hash(absorb, part, *digest, cells.len(), |c| {
+                    cells[c].at(first + i)
+                });
             }
         } else {
             let mut block = vec![KoalaBear::ZERO; cells.len() * lanes];
@@ -390,11 +403,12 @@ impl<const WIDTH: usize> Kernels<WIDTH> {
                 block[i * lanes..].as_ptr()
             });
             let mut digests = [Digest::ZERO; LANES_MAX];
+            digests[..rest.len()].copy_from_slice(rest);
             // SAFETY: bounds: the block holds `lanes` words for each column, and a constant has a
             // block of `LANES_MAX` words.
             unsafe {
                 self.many
-                    .hash_rows(absorb, &sources, 0, &mut digests[..lanes]);
+                    .hash_rows(absorb, part, &sources, 0, &mut digests[..lanes]);
             };
             rest.copy_from_slice(&digests[..rest.len()]);
         }
@@ -402,6 +416,48 @@ impl<const WIDTH: usize> Kernels<WIDTH> {
 }
 
 impl Absorb {
+    /// The first of the eight lanes of a state that are carried from one part of a row to the next: the
+    /// others are overwritten, or zero.
+    #[inline(always)]
+    pub(crate) fn carried(self, width: usize) -> usize {
+        match self {
+            Self::Sponge { .. } => width - DIGEST_LEN,
+            Self::Chain => 0,
+        }
+    }
+
+    /// The first lane of a state that is in `out` after `part`.
+    #[inline(always)]
+    pub(crate) fn left(self, part: Part, width: usize) -> usize {
+        if part.ends() { 0 } else { self.carried(width) }
+    }
+
+    /// Asserts that a row may have a part of `cell_count` cells.
+    fn check(self, part: Part, width: usize, cell_count: usize) {
+        if part == Part::Whole {
+            return;
+        }
+        let block_len = match self {
+            Self::Sponge { rate } => rate,
+            Self::Chain => DIGEST_LEN,
+        };
+        if let Self::Sponge { rate } = self {
+            assert!(
+                width - rate <= DIGEST_LEN,
+                "{} words to be carried",
+                width - rate
+            );
+        }
+        if part.ends() {
+            assert!(cell_count >= block_len, "a whole block in the last part");
+        } else {
+            assert!(
+                cell_count.is_multiple_of(block_len),
+                "parts of whole blocks"
+            );
+        }
+    }
+
     /// Where zeros are inserted into a row of `cell_count` cells, and how many.
     pub(crate) fn padding(self, cell_count: usize) -> (usize, usize) {
         match self {

@@ -11,7 +11,7 @@ use sha3::Digest as _;
 use super::table::{Absorb, Feed};
 use super::{Poseidon2, RoundConstants, portable, scalar};
 use crate::{
-    Cell, Compression, Digest, Error, MerkleDamgard, PaddingFreeSponge, RowHasher,
+    Cell, Compression, Digest, Error, MerkleDamgard, PaddingFreeSponge, Part, RowHasher,
     TruncatedPermutation,
 };
 
@@ -628,6 +628,72 @@ fn scalar_compress<const WIDTH: usize>(
     }
 }
 
+/// The digests of rows whose cells come in parts: two, and as many as there can be.
+fn check_parts<const WIDTH: usize>(
+    hasher: &impl RowHasher,
+    absorb: Absorb,
+    cells: &[Cell<'_>],
+    rows: std::ops::Range<usize>,
+    expected: &[Digest],
+) {
+    let block_len = hasher.block_len();
+    let blocks = cells.len() / block_len;
+    if blocks < 2 || matches!(absorb, Absorb::Sponge { rate } if WIDTH - rate > 8) {
+        return;
+    }
+    for cuts in [vec![1], vec![blocks - 1], (1..blocks).collect()] {
+        let mut states = vec![Digest([KoalaBear::NEG_ONE; 8]); rows.len()];
+        let mut start = 0;
+        for (i, &cut) in cuts.iter().enumerate() {
+            let part = if i == 0 { Part::First } else { Part::Middle };
+            let end = cut * block_len;
+            hasher.absorb_rows(part, &cells[start..end], rows.clone(), &mut states);
+            start = end;
+        }
+        hasher.absorb_rows(Part::Last, &cells[start..], rows.clone(), &mut states);
+        assert!(
+            states == expected,
+            "{} cells in parts at {cuts:?}",
+            cells.len()
+        );
+    }
+}
+
+#[test]
+#[should_panic(expected = "parts of whole blocks")]
+fn a_part_of_no_whole_blocks_is_refused() {
+    let hash = MerkleDamgard::new(Poseidon2::<16>::new(
+        &RoundConstants::<16>::gnark(),
+        Choice::best(),
+    ));
+    let cells = [Cell::Constant(KoalaBear::ONE); 9];
+    hash.absorb_rows(Part::First, &cells, 0..1, &mut [Digest::ZERO]);
+}
+
+#[test]
+#[should_panic(expected = "a whole block in the last part")]
+fn a_short_last_part_is_refused() {
+    let hash = MerkleDamgard::new(Poseidon2::<16>::new(
+        &RoundConstants::<16>::gnark(),
+        Choice::best(),
+    ));
+    let cells = [Cell::Constant(KoalaBear::ONE); 7];
+    hash.absorb_rows(Part::Last, &cells, 0..1, &mut [Digest::ZERO]);
+}
+
+#[test]
+#[should_panic(expected = "16 words to be carried")]
+fn a_wide_capacity_is_not_carried() {
+    let wide = Poseidon2::<24>::new(&RoundConstants::<24>::plonky3_default(), Choice::best());
+    let cells = [Cell::Constant(KoalaBear::ONE); 8];
+    PaddingFreeSponge::<24, 8>::new(wide).absorb_rows(
+        Part::First,
+        &cells,
+        0..1,
+        &mut [Digest::ZERO],
+    );
+}
+
 fn check_rows<const WIDTH: usize>(
     hasher: &impl RowHasher,
     constants: &RoundConstants<WIDTH>,
@@ -650,6 +716,8 @@ fn check_rows<const WIDTH: usize>(
             cells.insert(cells.len() / 2, Cell::Constant(source.word()));
             let mut digests = source.digests(row_count);
             hasher.hash_rows(&cells, first_row..first_row + row_count, &mut digests);
+            let rows = first_row..first_row + row_count;
+            check_parts::<WIDTH>(hasher, absorb, &cells, rows, &digests);
             for (i, digest) in digests.iter().enumerate() {
                 let message: Vec<_> = cells.iter().map(|cell| cell.at(first_row + i)).collect();
                 let expected = scalar_hash(constants, absorb, &message);

@@ -31,7 +31,7 @@ use super::lazy52::{
     Words, back, for_each_lane, front, internal_rounds,
 };
 use super::table::{Absorb, CellSource, Feed, Many, Pairs};
-use crate::Digest;
+use crate::{Digest, Part};
 
 /// Instances in a vector.
 const LANES: usize = 8;
@@ -426,6 +426,7 @@ where
     unsafe fn sponge_entry<const RATE: usize>(
         &self,
         rate: usize,
+        part: Part,
         cells: &[CellSource],
         first_row: usize,
         groups: usize,
@@ -439,6 +440,20 @@ where
         });
         let mut internal = self.internal();
         let mut states = [[initial; 2]; GROUPS];
+        if !part.starts() {
+            for (group, batches) in states[..groups].iter_mut().enumerate() {
+                for (half, batch) in batches.iter_mut().enumerate() {
+                    // SAFETY: feature: the token. bounds: the caller vouches for the digests.
+                    let carried = unsafe { load_digests(out.add((2 * group + half) * LANES), 1) };
+                    for_each_lane!(LANES, LANE, {
+                        let at = WIDTH - LANES + LANE;
+                        batch[at] = carried[LANE].add(self.constant(&input[at]));
+                    });
+                }
+            }
+        }
+        // The first of the lanes that are written in the end.
+        let left = Absorb::Sponge { rate }.left(part, WIDTH);
         let mut blocks = cells.chunks(rate).peekable();
         while let Some(block) = blocks.next() {
             // Lanes that the next block overwrites need not be carried over.
@@ -486,7 +501,11 @@ where
                             }
                         }
                         None => {
-                            let words = words!(I => self.output(zero, batch[I]));
+                            let words = if left == 0 {
+                                words!(I => self.output(zero, batch[I]))
+                            } else {
+                                words!(I => self.output(zero, batch[WIDTH - LANES + I]))
+                            };
                             // SAFETY: feature: the token. bounds: the caller vouches for the digests.
                             unsafe { store_digests(&words, out.add((2 * group + half) * LANES)) };
                         }
@@ -503,6 +522,7 @@ where
     unsafe fn sponge(
         &self,
         rate: usize,
+        part: Part,
         cells: &[CellSource],
         first_row: usize,
         out: &mut [Digest],
@@ -512,9 +532,9 @@ where
             // SAFETY: feature: the token. bounds: as the caller vouches.
             unsafe {
                 match rate {
-                    8 => self.sponge_entry::<8>(rate, cells, row, groups, digests),
-                    16 => self.sponge_entry::<16>(rate, cells, row, groups, digests),
-                    _ => self.sponge_entry::<0>(rate, cells, row, groups, digests),
+                    8 => self.sponge_entry::<8>(rate, part, cells, row, groups, digests),
+                    16 => self.sponge_entry::<16>(rate, part, cells, row, groups, digests),
+                    _ => self.sponge_entry::<0>(rate, part, cells, row, groups, digests),
                 }
             }
         });
@@ -561,6 +581,7 @@ impl Ifma16 {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
     unsafe fn chain_entry(
         &self,
+        part: Part,
         cells: &[CellSource],
         first_row: usize,
         groups: usize,
@@ -570,6 +591,15 @@ impl Ifma16 {
         let initial = words!(I => self.constant(&input[I]));
         let mut internal = self.internal();
         let mut states = [[initial; 2]; GROUPS];
+        if !part.starts() {
+            for (group, states) in states[..groups].iter_mut().enumerate() {
+                for (half, state) in states.iter_mut().enumerate() {
+                    // SAFETY: feature: the token. bounds: the caller vouches for the digests.
+                    let carried = unsafe { load_digests(out.add((2 * group + half) * LANES), 1) };
+                    *state = self.biased::<0>(&carried);
+                }
+            }
+        }
         let mut blocks = cells.as_chunks::<LANES>().0.iter().peekable();
         while let Some(block) = blocks.next() {
             let last = blocks.peek().is_none();
@@ -698,18 +728,19 @@ impl Many<16> for Ifma16 {
     unsafe fn hash_rows(
         &self,
         absorb: Absorb,
+        part: Part,
         cells: &[CellSource],
         first_row: usize,
         out: &mut [Digest],
     ) {
         match absorb {
             // SAFETY: as the caller vouches.
-            Absorb::Sponge { rate } => unsafe { self.sponge(rate, cells, first_row, out) },
+            Absorb::Sponge { rate } => unsafe { self.sponge(rate, part, cells, first_row, out) },
             Absorb::Chain => {
                 assert_eq!(out.len() % (2 * LANES), 0, "whole batches");
                 for_each_run(first_row, out, |row, groups, digests| {
                     // SAFETY: feature: the token. bounds: as the caller vouches.
-                    unsafe { self.chain_entry(cells, row, groups, digests) };
+                    unsafe { self.chain_entry(part, cells, row, groups, digests) };
                 });
             }
         }
@@ -740,6 +771,7 @@ impl Many<24> for Ifma24 {
     unsafe fn hash_rows(
         &self,
         absorb: Absorb,
+        part: Part,
         cells: &[CellSource],
         first_row: usize,
         out: &mut [Digest],
@@ -748,7 +780,7 @@ impl Many<24> for Ifma24 {
             unreachable!("the chain has width 16");
         };
         // SAFETY: as the caller vouches.
-        unsafe { self.sponge(rate, cells, first_row, out) };
+        unsafe { self.sponge(rate, part, cells, first_row, out) };
     }
 
     unsafe fn compress(&self, _: Feed, _: &Pairs) {

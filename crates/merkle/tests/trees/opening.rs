@@ -1,6 +1,8 @@
 //! Openings of many leaves: against published ones, against Plonky3's own verifier, and what is refused.
 
 use super::*;
+use lanework_hash::Cell;
+use lanework_merkle::Lower;
 use lanework_merkle::opening::{Injected, VerifyError, verify};
 use p3_koala_bear::{KoalaBear as F, default_koalabear_poseidon2_16};
 use p3_matrix::Dimensions;
@@ -356,5 +358,73 @@ fn plonky3_accepts_the_siblings() {
         };
         assert_eq!(case.verify(&modes.truncated), Ok(()), "seed {seed}");
         refused(case, &modes.truncated, &mut rng);
+    }
+}
+
+/// A tree that lacks its lowest layers, and opens with them made again, is the whole tree otherwise.
+#[test]
+fn trees_without_their_lowest_layers() {
+    let modes = Modes::new(Choice::best());
+    for seed in 0..40 {
+        let mut rng = Rng::new(seed);
+        let log_leaves = below(&mut rng, 14) as u32;
+        let mut tables = vec![random_columns(&mut rng, 2, 1 << log_leaves)];
+        let mut injected = vec![];
+        for level in 1..=log_leaves {
+            if below(&mut rng, 2) == 0 {
+                let columns = random_columns(&mut rng, 3, 1 << (log_leaves - level));
+                let mut digests = vec![Digest::ZERO; columns[0].len()];
+                let cells: Vec<_> = columns.iter().map(|column| Cell::Column(column)).collect();
+                modes
+                    .narrow
+                    .hash_rows(&cells, 0..digests.len(), &mut digests);
+                tables.push(columns);
+                injected.push(Injected { level, digests });
+            }
+        }
+        let builder = Builder::new(&modes.narrow, &modes.truncated)
+            .cache_bytes([1 << 12, 1 << 18][seed as usize % 2]);
+        let threads = Threads::new(NonZero::new(1 + seed as usize % 3).unwrap()).unwrap();
+        let views: Vec<_> = tables.iter().map(|columns| table(columns)).collect();
+        let whole = mmcs::Tree::build(&builder, &views, None).unwrap();
+        let dropped = below(&mut rng, 5).min(log_leaves as usize) as u32;
+        let leaves = whole.layer(0);
+        let tree = threads.install(|| {
+            mmcs::Tree::over_digests(&builder, leaves, injected.clone(), dropped, None)
+        });
+        let tree = tree.unwrap();
+        assert_eq!(
+            (tree.layers_len(), tree.dropped()),
+            (whole.layers_len(), dropped)
+        );
+        let kept = (2 << (log_leaves - dropped)) - 1;
+        assert_eq!(tree.digests_len(), kept, "padding aside");
+        for k in dropped as usize..tree.layers_len() {
+            assert!(tree.layer(k) == whole.layer(k), "seed {seed}, layer {k}");
+        }
+        let positions = random_positions(&mut rng, log_leaves);
+        let subtrees = above(&positions, dropped);
+        let part = |digests: &[Digest], level: u32| -> Vec<Digest> {
+            let len = 1 << (dropped - level);
+            let parts = subtrees
+                .iter()
+                .map(|&subtree| &digests[subtree * len..][..len]);
+            parts.flatten().copied().collect()
+        };
+        let below_tops = injected.iter().filter(|injected| injected.level < dropped);
+        let below_tops: Vec<_> = below_tops
+            .map(|injected| Injected {
+                level: injected.level,
+                digests: part(&injected.digests, injected.level),
+            })
+            .collect();
+        let leaves = part(leaves, 0);
+        let lower = Lower::build(&modes.truncated, dropped, subtrees, leaves, &below_tops);
+        let cap_height = below(&mut rng, 1 + (log_leaves - dropped) as usize) as u32;
+        assert_eq!(
+            tree.siblings_with(&lower, &positions, cap_height),
+            whole.siblings(&positions, cap_height),
+            "seed {seed}"
+        );
     }
 }
