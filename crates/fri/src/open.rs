@@ -267,7 +267,7 @@ struct FoldedLayer<E> {
     layer: Layer<E>,
 }
 
-impl<'a> Prover<'a> {
+impl Prover<'_> {
     fn prove<E: Extension>(
         &self,
         transcript: &mut Transcript,
@@ -277,11 +277,11 @@ impl<'a> Prover<'a> {
         let mut report = OpenReport::default();
         let params = self.committer.params();
         let shift = self.message_shift();
-        if self
+        let mut shifts = self
             .openings
             .iter()
-            .any(|opening| opening.data.message_shift() != shift)
-        {
+            .map(|opening| opening.data.message_shift());
+        if shifts.any(|other| other != shift) {
             return Err(Error::MixedModes);
         }
         let batches = self.opened_batches()?;
@@ -293,89 +293,34 @@ impl<'a> Prover<'a> {
             .map(|batch| (&batch.commitment, &batch.tables[..]));
         absorb_setting::<E>(transcript, params, self.proof_params, settings);
 
-        let mut claims: Vec<Vec<Vec<E>>> = batches
-            .iter()
-            .map(|batch| {
-                let tables = batch.tables.iter();
-                tables
-                    .map(|table| vec![E::ZERO; table.shifts.claims_len()])
-                    .collect()
-            })
-            .collect();
-        let mut levels = Vec::with_capacity(schedule.levels.len());
-        for level in &schedule.levels {
-            let opened = self.open_level(level, zeta)?;
-            self.claim(&opened, &mut claims)?;
-            levels.push(opened);
-        }
+        let (levels, claims) = timed(&mut report.claims, || {
+            self.claim_all(&schedule, &batches, zeta)
+        })?;
         let statement = Statement {
             batches,
             zeta,
             claims,
         };
         absorb_claims(transcript, &statement);
-        report.claims = start.elapsed();
-
         let grinding = self.proof_params.grinding();
-        let mut grind = |transcript: &mut Transcript, bits| {
-            let start = Instant::now();
-            let nonce = transcript.grind(bits);
-            report.grinding += start.elapsed();
-            nonce
-        };
-        let batch_nonce = grind(transcript, grinding.batch)?;
+        let batch_nonce = timed(&mut report.grinding, || transcript.grind(grinding.batch))?;
         let alpha: E = challenge(transcript);
         let mut codewords = Vec::with_capacity(levels.len());
         for opened in levels {
-            let start = Instant::now();
             let log_rows = opened.level.log_rows;
-            let quotient = self.quotient(opened, &statement, alpha)?;
-            report.quotients += start.elapsed();
-            let start = Instant::now();
-            codewords.push((log_rows, self.encode::<E>(log_rows, &quotient)?));
-            report.folding += start.elapsed();
+            let quotient = timed(&mut report.quotients, || {
+                self.quotient(&opened, &statement, alpha)
+            })?;
+            drop(opened);
+            let codeword = timed(&mut report.folding, || {
+                self.encode::<E>(log_rows, &quotient)
+            })?;
+            codewords.push((log_rows, codeword));
         }
-
-        // The tallest comes first; the others wait for the round that is as long as they are.
-        codewords.reverse();
-        let (_, mut current) = codewords.pop().ok_or(Error::NoTables)?;
-        let mut layers = Vec::with_capacity(schedule.rounds.len());
-        for &round in &schedule.rounds {
-            let start = Instant::now();
-            let (cells, tree) = self.commit_round::<E>(round, &current)?;
-            let commitment = tree.cap(params.cap_height()).to_vec();
-            transcript.absorb_digests(&commitment);
-            report.folding += start.elapsed();
-            let start = Instant::now();
-            let nonce = transcript.grind(grinding.fold)?;
-            report.grinding += start.elapsed();
-            let start = Instant::now();
-            let beta: E = challenge(transcript);
-            current = self.fold(round, &cells, beta)?;
-            let joins = |(log_rows, _): &mut (u32, Columns)| {
-                *log_rows + schedule.log_inv_rate == round.log_rows()
-            };
-            if let Some((_, other)) = codewords.pop_if(joins) {
-                self.join(&mut current, &other, beta.pow(1 << round.log_arity));
-            }
-            report.folding += start.elapsed();
-            layers.push(FoldedLayer {
-                round,
-                cells,
-                tree,
-                layer: Layer {
-                    commitment,
-                    nonce,
-                    values: Vec::new(),
-                    siblings: Vec::new(),
-                },
-            });
-        }
-        let final_polynomial = self.coefficients::<E>(schedule.log_final_len, &current)?;
+        let (layers, final_polynomial) =
+            self.fold_all(&schedule, transcript, codewords, &mut report)?;
         absorb_final(transcript, &final_polynomial);
-        let start_grinding = Instant::now();
-        let query_nonce = transcript.grind(grinding.query)?;
-        report.grinding += start_grinding.elapsed();
+        let query_nonce = timed(&mut report.grinding, || transcript.grind(grinding.query))?;
 
         let start_queries = Instant::now();
         let log_height = schedule.log_height();
@@ -403,6 +348,81 @@ impl<'a> Prover<'a> {
             batches: opened,
         };
         Ok((statement, proof, report))
+    }
+
+    /// The claims of all levels, tallest first, and what is needed of the levels later.
+    #[expect(
+        clippy::type_complexity,
+        reason = "claims by batch and table, as in a statement"
+    )]
+    fn claim_all<'l, E: Extension>(
+        &self,
+        schedule: &'l Schedule,
+        batches: &[OpenedBatch],
+        zeta: E,
+    ) -> Result<(Vec<Opened<'l, E>>, Vec<Vec<Vec<E>>>), Error> {
+        let tables = batches.iter().map(|batch| batch.tables.iter());
+        let mut claims: Vec<Vec<Vec<E>>> = tables
+            .map(|tables| {
+                tables
+                    .map(|table| vec![E::ZERO; table.shifts.claims_len()])
+                    .collect()
+            })
+            .collect();
+        let mut levels = Vec::with_capacity(schedule.levels.len());
+        for level in &schedule.levels {
+            let opened = self.open_level(level, zeta)?;
+            self.claim(&opened, &mut claims)?;
+            levels.push(opened);
+        }
+        Ok((levels, claims))
+    }
+
+    /// Folds the codewords of all levels, tallest first, into one polynomial.
+    fn fold_all<E: Extension>(
+        &self,
+        schedule: &Schedule,
+        transcript: &mut Transcript,
+        mut codewords: Vec<(u32, Columns)>,
+        report: &mut OpenReport,
+    ) -> Result<(Vec<FoldedLayer<E>>, Vec<E>), Error> {
+        let cap_height = self.committer.params().cap_height();
+        let bits = self.proof_params.grinding().fold;
+        // The tallest comes first; the others wait for the round that is as long as they are.
+        codewords.reverse();
+        let (_, mut current) = codewords.pop().ok_or(Error::NoTables)?;
+        let mut layers = Vec::with_capacity(schedule.rounds.len());
+        for &round in &schedule.rounds {
+            let (cells, tree) = timed(&mut report.folding, || {
+                self.commit_round::<E>(round, &current)
+            })?;
+            let commitment = tree.cap(cap_height).to_vec();
+            transcript.absorb_digests(&commitment);
+            let nonce = timed(&mut report.grinding, || transcript.grind(bits))?;
+            let beta: E = challenge(transcript);
+            let start = Instant::now();
+            current = self.fold(round, &cells, beta)?;
+            let joins = |(log_rows, _): &mut (u32, Columns)| {
+                *log_rows + schedule.log_inv_rate == round.log_rows()
+            };
+            if let Some((_, other)) = codewords.pop_if(joins) {
+                self.join(&mut current, &other, beta.pow(1 << round.log_arity));
+            }
+            report.folding += start.elapsed();
+            layers.push(FoldedLayer {
+                round,
+                cells,
+                tree,
+                layer: Layer {
+                    commitment,
+                    nonce,
+                    values: Vec::new(),
+                    siblings: Vec::new(),
+                },
+            });
+        }
+        let coefficients = self.coefficients::<E>(schedule.log_final_len, &current)?;
+        Ok((layers, coefficients))
     }
 
     /// What is opened, as verifiers see it.
@@ -511,7 +531,7 @@ impl<'a> Prover<'a> {
                 match data.message(limb.part.table, index, buffer) {
                     Ok(message) => *column = message,
                     Err(error) => {
-                        *failure.lock().unwrap_or_else(PoisonError::into_inner) = Err(error)
+                        *failure.lock().unwrap_or_else(PoisonError::into_inner) = Err(error);
                     }
                 }
             });
@@ -599,7 +619,7 @@ impl<'a> Prover<'a> {
     /// points z of `alpha^c (f(x) - y)/(x - z)`.
     fn quotient<E: Extension>(
         &self,
-        opened: Opened<'_, E>,
+        opened: &Opened<'_, E>,
         statement: &Statement<E>,
         alpha: E,
     ) -> Result<Columns, Error> {
@@ -872,6 +892,14 @@ impl<'a> Prover<'a> {
         });
         opened.collect()
     }
+}
+
+/// Adds the time that `work` takes.
+fn timed<R>(total: &mut Duration, work: impl FnOnce() -> R) -> R {
+    let start = Instant::now();
+    let result = work();
+    *total += start.elapsed();
+    result
 }
 
 /// Basis element `limb` for the limbs of an extension column, one for a base column.

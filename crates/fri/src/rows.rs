@@ -290,7 +290,7 @@ impl Hashers {
     pub(crate) fn hash_values<E: Extension>(&self, row: &[E]) -> Digest {
         let limbs: Vec<KoalaBear> = row
             .iter()
-            .flat_map(|value| value.limbs())
+            .flat_map(lanework_field::koala::Extension::limbs)
             .copied()
             .collect();
         self.hasher.hash_slice(&limbs)

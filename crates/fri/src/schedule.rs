@@ -472,7 +472,7 @@ pub(crate) fn absorb_claims<E: Extension>(transcript: &mut Transcript, statement
     for claims in statement.claims.iter().flatten() {
         let limbs: Vec<KoalaBear> = claims
             .iter()
-            .flat_map(|claim| claim.limbs())
+            .flat_map(lanework_field::koala::Extension::limbs)
             .copied()
             .collect();
         transcript.absorb_elements(&limbs);
@@ -483,7 +483,7 @@ pub(crate) fn absorb_claims<E: Extension>(transcript: &mut Transcript, statement
 pub(crate) fn absorb_final<E: Extension>(transcript: &mut Transcript, coefficients: &[E]) {
     let limbs: Vec<KoalaBear> = coefficients
         .iter()
-        .flat_map(|x| x.limbs())
+        .flat_map(lanework_field::koala::Extension::limbs)
         .copied()
         .collect();
     transcript.absorb_elements(&limbs);

@@ -6,6 +6,7 @@ use lanework_hash::Digest;
 use lanework_merkle::opening;
 use lanework_transcript::Transcript;
 
+use crate::rows::Hashers;
 use crate::schedule::{
     Level, Part, Round, Schedule, ShapeError, absorb_claims, absorb_final, absorb_setting,
     challenge, coset_shift, reversed,
@@ -105,60 +106,104 @@ pub fn verify<E: Extension>(
     schedule.check_point(params.format(), statement.zeta)?;
     check_lengths(params, proof_params, &schedule, statement, proof)?;
 
+    let challenges = replay(
+        params,
+        proof_params,
+        transcript,
+        &schedule,
+        statement,
+        proof,
+    )?;
+    let log_height = schedule.log_height();
+    let positions = &challenges.positions;
+    let rows = RowVerifier::new(params);
+    let batches = statement.batches.iter().zip(&proof.batches);
+    for (batch, (opened, opening)) in batches.enumerate() {
+        let shapes: Vec<Shape> = opened.tables.iter().map(|table| table.shape).collect();
+        let log_rows = shapes.iter().map(|shape| shape.log_rows).max();
+        let log_batch = log_rows.unwrap_or(0) + schedule.log_inv_rate;
+        let positions = distinct(positions, log_height - log_batch);
+        rows.verify(&opened.commitment, &shapes, &positions, opening)
+            .map_err(|source| VerifyError::Rows { batch, source })?;
+    }
+    let queried = Queried {
+        params,
+        statement,
+        proof,
+        schedule: &schedule,
+        positions,
+        alpha: challenges.alpha,
+    };
+    check_folding(&queried, rows.hashers(), &challenges.betas)
+}
+
+/// What the transcript asks for.
+struct Challenges<E> {
+    alpha: E,
+    betas: Vec<E>,
+    /// Positions in the longest codewords, ascending.
+    positions: Vec<usize>,
+}
+
+/// Absorbs what the prover said and squeezes what it was asked, in the same order.
+fn replay<E: Extension>(
+    params: &Params,
+    proof_params: &ProofParams,
+    transcript: &mut Transcript,
+    schedule: &Schedule,
+    statement: &Statement<E>,
+    proof: &Proof<E>,
+) -> Result<Challenges<E>, VerifyError> {
+    let grinding = proof_params.grinding();
+    let nonce = |of| move |source| VerifyError::Nonce { of, source };
     let settings = statement
         .batches
         .iter()
         .map(|batch| (&batch.commitment, &batch.tables[..]));
     absorb_setting::<E>(transcript, params, proof_params, settings);
     absorb_claims(transcript, statement);
-    let grinding = proof_params.grinding();
-    let nonce = |of| move |source| VerifyError::Nonce { of, source };
     transcript
         .check_grinding(grinding.batch, proof.batch_nonce)
         .map_err(nonce("of batching"))?;
-    let alpha: E = challenge(transcript);
+    let alpha = challenge(transcript);
     let mut betas = Vec::with_capacity(proof.layers.len());
     for layer in &proof.layers {
         transcript.absorb_digests(&layer.commitment);
         transcript
             .check_grinding(grinding.fold, layer.nonce)
             .map_err(nonce("of a folding round"))?;
-        betas.push(challenge::<E>(transcript));
+        betas.push(challenge(transcript));
     }
     absorb_final(transcript, &proof.final_polynomial);
     transcript
         .check_grinding(grinding.query, proof.query_nonce)
         .map_err(nonce("of the queries"))?;
-    let log_height = schedule.log_height();
-    let mut positions = transcript.squeeze_indices(proof_params.queries() as usize, log_height);
+    let queries = proof_params.queries() as usize;
+    let mut positions = transcript.squeeze_indices(queries, schedule.log_height());
     positions.sort_unstable();
     positions.dedup();
-
-    let rows = RowVerifier::new(params);
-    for (batch, (opened, opening)) in statement.batches.iter().zip(&proof.batches).enumerate() {
-        let shapes: Vec<Shape> = opened.tables.iter().map(|table| table.shape).collect();
-        let log_batch =
-            shapes.iter().map(|shape| shape.log_rows).max().unwrap_or(0) + schedule.log_inv_rate;
-        let positions = distinct(&positions, log_height - log_batch);
-        rows.verify(&opened.commitment, &shapes, &positions, opening)
-            .map_err(|source| VerifyError::Rows { batch, source })?;
-    }
-
-    let hashers = rows.hashers();
-    let queried = Queried {
-        params,
-        statement,
-        proof,
-        schedule: &schedule,
-        positions: &positions,
+    Ok(Challenges {
         alpha,
-    };
+        betas,
+        positions,
+    })
+}
+
+/// Follows the values at the positions from round to round down to the final polynomial.
+fn check_folding<E: Extension>(
+    queried: &Queried<'_, E>,
+    hashers: &Hashers,
+    betas: &[E],
+) -> Result<(), VerifyError> {
+    let Queried {
+        schedule, proof, ..
+    } = queried;
+    let mut positions = queried.positions.to_vec();
     let mut values = Vec::new();
     for level in schedule.levels.iter().take(1) {
         values = queried.quotients(level)?;
     }
-    let mut positions = positions.clone();
-    let folding = schedule.rounds.iter().zip(&proof.layers).zip(&betas);
+    let folding = schedule.rounds.iter().zip(&proof.layers).zip(betas);
     for (index, ((&round, layer), &beta)) in folding.enumerate() {
         let rows = complete_rows(round, &positions, &values, &layer.values)?;
         let leaves: Vec<Digest> = rows

@@ -199,9 +199,9 @@ fn random_case<E: Extension>(seed: u64, choice: Choice, memory: MemoryMode) -> C
         Format::Lineth if E::DEGREE != 6 => 0,
         _ => E::DEGREE,
     };
-    let tables: Vec<Vec<Table<'_>>> = (0..1 + random.below(3))
+    let tables: Vec<Vec<Table<'_>>> = (0..=random.below(3))
         .map(|_| {
-            let mut heights: Vec<u32> = (0..1 + random.below(3))
+            let mut heights: Vec<u32> = (0..=random.below(3))
                 .map(|_| random.below(8) as u32)
                 .collect();
             if format == Format::Lineth {
@@ -393,21 +393,21 @@ fn every_changed_word_of_a_proof_is_rejected() {
         for index in 0..layer.commitment.len() {
             for word in 0..8 {
                 rejected("cap", &|proof| {
-                    change(&mut proof.layers[round].commitment[index].0[word])
+                    change(&mut proof.layers[round].commitment[index].0[word]);
                 });
             }
         }
         for index in 0..layer.values.len() {
             for limb in 0..4 {
                 rejected("value", &|proof| {
-                    change(&mut proof.layers[round].values[index].0[limb])
+                    change(&mut proof.layers[round].values[index].0[limb]);
                 });
             }
         }
         for index in 0..layer.siblings.len() {
             for word in 0..8 {
                 rejected("sibling", &|proof| {
-                    change(&mut proof.layers[round].siblings[index].0[word])
+                    change(&mut proof.layers[round].siblings[index].0[word]);
                 });
             }
         }
@@ -415,7 +415,7 @@ fn every_changed_word_of_a_proof_is_rejected() {
     for index in 0..case.proof.final_polynomial.len() {
         for limb in 0..4 {
             rejected("final", &|proof| {
-                change(&mut proof.final_polynomial[index].0[limb])
+                change(&mut proof.final_polynomial[index].0[limb]);
             });
         }
     }
@@ -423,14 +423,14 @@ fn every_changed_word_of_a_proof_is_rejected() {
         for (table, cells) in opening.rows.iter().enumerate() {
             for cell in 0..cells.len() {
                 rejected("cell", &|proof| {
-                    change(&mut proof.batches[batch].rows[table][cell])
+                    change(&mut proof.batches[batch].rows[table][cell]);
                 });
             }
         }
         for index in 0..opening.siblings.len() {
             for word in 0..8 {
                 rejected("sibling", &|proof| {
-                    change(&mut proof.batches[batch].siblings[index].0[word])
+                    change(&mut proof.batches[batch].siblings[index].0[word]);
                 });
             }
         }
@@ -519,10 +519,10 @@ fn every_changed_public_input_is_rejected() {
                 }
             }
             rejected("claims", &|statement| {
-                statement.claims[batch][table].truncate(claims.len() - 1)
+                statement.claims[batch][table].truncate(claims.len() - 1);
             });
             rejected("claims", &|statement| {
-                statement.claims[batch][table].push(Ext4::ONE)
+                statement.claims[batch][table].push(Ext4::ONE);
             });
         }
         rejected("claims", &|statement| drop(statement.claims[batch].pop()));
@@ -542,7 +542,7 @@ fn every_changed_public_input_is_rejected() {
         for table in 0..case.statement.batches[batch].tables.len() {
             let opened = |change: &dyn Fn(&mut OpenedTable)| {
                 rejected("table", &|statement| {
-                    change(&mut statement.batches[batch].tables[table])
+                    change(&mut statement.batches[batch].tables[table]);
                 });
             };
             opened(&|opened| opened.shape.log_rows += 1);
@@ -558,13 +558,18 @@ fn every_changed_public_input_is_rejected() {
             opened(&|opened| opened.shifts = Shifts::uniform(columns + 1, &[0]));
         }
         rejected("tables", &|statement| {
-            drop(statement.batches[batch].tables.pop())
+            drop(statement.batches[batch].tables.pop());
         });
     }
     rejected("batches", &|statement| statement.batches.swap(0, 1));
     rejected("batches", &|statement| drop(statement.batches.pop()));
     rejected("all", &|statement| statement.batches.clear());
+}
 
+/// Other parameters, and a transcript in another state.
+#[test]
+fn other_parameters_and_transcripts_are_rejected() {
+    let case = small_case();
     let other = |params: Params, proof_params: ProofParams, mut transcript: Transcript| {
         verify(
             &params,
@@ -755,7 +760,7 @@ fn a_line_does_not_pass_for_a_constant() {
     let line: Vec<_> = [shift, -shift]
         .map(|x| KoalaBear::new(5) + KoalaBear::new(7) * x)
         .to_vec();
-    let cheater = Cheater::new(&committer, honest, vec![line]);
+    let cheater = Cheater::new(&committer, honest, &[line]);
     let zeta: Ext4 = Random(9).element();
     let shifts = [Shifts::uniform(1, &[0])];
     let commitment = cheater.commitment();
@@ -810,7 +815,7 @@ impl<'a> Cheater<'a> {
     fn new(
         committer: &Committer,
         honest: ProverData<Table<'a>>,
-        columns: Vec<Vec<KoalaBear>>,
+        columns: &[Vec<KoalaBear>],
     ) -> Self {
         let constants = committer.params().constants24().unwrap();
         let sponge =
@@ -893,7 +898,7 @@ fn wrong_codewords_are_caught_as_often_as_queries_hit_them() {
             let position = wrong.swap_remove(random.below(wrong.len()));
             column[position] += KoalaBear::ONE;
         }
-        let cheater = Cheater::new(&committer, honest, vec![column]);
+        let cheater = Cheater::new(&committer, honest, &[column]);
         let commitment = cheater.commitment();
         let shifts = [Shifts::uniform(1, &[0, 1])];
         let label = format!("trial {trial}");
