@@ -14,6 +14,7 @@ LAYERS = {
     "lanework-hash": 3,
     "lanework-ntt": 3,
     "lanework-merkle": 4,
+    "lanework-security": 4,
     "lanework-fri": 5,
     "lanework-whir": 5,
     "lanework-nano": 5,
