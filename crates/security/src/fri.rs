@@ -46,7 +46,8 @@
 //!   holds for whole rows, because Johnson's bound counts agreements alone, and for polynomials of degree k as well:
 //!   a quotient of degree below k says no more about f. The points must be drawn after all commitments, from the field
 //!   but for the domains.
-//! - Grinding divides the error of its own challenge by 2^bits, and of no other.
+//! - Grinding divides the error of its own challenge by 2^bits, and of no other: bits are then those of the work of a
+//!   prover who succeeds.
 //!
 //! Two numbers sum this up. The [sum](Report::sum) of the probabilities bounds the error of the interactive protocol.
 //! The [weakest](Report::weakest) source, with the worst round in place of all folds, is the level of round-by-round
@@ -65,8 +66,9 @@
 //!   Saraf, ePrint 2020/654, sections 6 to 8. Where that has n, n + 1 is used, which covers the bound of ePrint 2025/2055 too.
 //! - List decoding: Ben-Sasson, Carmon, Haböck, Kopparty, Saraf, ePrint 2025/2055, theorem 4.2, times the degree of
 //!   the curve. The count for lines of Dao, Kominers and Thaler, ePrint 2026/2056, theorem 5.12, is smaller for all m; the
-//!   older and larger one is used. The second summand of a fold is that of ePrint 2024/1553,
-//!   theorem 2; both are added, where others take the larger.
+//!   older and larger one is used. For mutual agreement with lists, theorem 4.6 of 2025/2055 needs about twice this m at the
+//!   same τ, which would make E(n) up to 32 times as large; that is not counted. The second summand of a fold is that of
+//!   ePrint 2024/1553, theorem 2; both are added, where others take the larger.
 //! - Out-of-domain points, ρ⁺, the bound on m and grinding: ethSTARK documentation, ePrint 2021/582, section 5.
 //! - Random words: ePrint 2025/2010, section 1.5.
 
