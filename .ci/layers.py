@@ -15,6 +15,7 @@ LAYERS = {
     "lanework-ntt": 3,
     "lanework-merkle": 4,
     "lanework-transcript": 4,
+    "lanework-security": 4,
     "lanework-fri": 5,
     "lanework-whir": 5,
     "lanework-nano": 5,

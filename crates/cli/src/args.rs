@@ -16,6 +16,7 @@ Examples:
   lanework cpu
   lanework cpu --json
   lanework bench ntt
+  lanework security --log-rows 20 --columns 300 --queries 229
   lanework work bench
   lanework work serve --cpu-threads auto";
 
@@ -60,6 +61,7 @@ pub(crate) enum Command {
     Commit(Commit),
     Cpu(Cpu),
     Bench(crate::bench::args::Bench),
+    Security(crate::security::Security),
     Work(crate::work::args::Work),
 }
 

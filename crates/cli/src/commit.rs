@@ -85,7 +85,7 @@ impl Visibility {
 }
 
 impl args::Rate {
-    fn log_inverse(self) -> u32 {
+    pub(crate) fn log_inverse(self) -> u32 {
         match self {
             Self::Two => 1,
             Self::Four => 2,

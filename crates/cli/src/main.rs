@@ -7,6 +7,7 @@ mod commit;
 mod cpu;
 mod kernels;
 mod output;
+mod security;
 mod work;
 
 use std::process::ExitCode;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Commit(arguments) => commit::run(arguments),
         Command::Cpu(arguments) => cpu::run(&arguments),
+        Command::Security(arguments) => security::run(&arguments),
         Command::Work(arguments) => match work::run(&arguments) {
             Ok(work::Answer::Invalid) => return ExitCode::from(NEGATIVE),
             result => result.map(drop),

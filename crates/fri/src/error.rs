@@ -159,6 +159,9 @@ pub enum Error {
     /// Shapes and shifts cannot be opened, or not at this point.
     #[error(transparent)]
     Shape(#[from] crate::ShapeError),
+    /// The security asked for is out of reach, or nothing is known about such parameters.
+    #[error(transparent)]
+    Security(#[from] lanework_security::Error),
     /// No nonce was found.
     #[error(transparent)]
     Transcript(#[from] lanework_transcript::Error),

@@ -1,8 +1,10 @@
 //! How much is folded, asked and worked for in a proof.
 
+use lanework_field::koala::Extension;
+use lanework_security::{self as security, fri::Regime};
 use lanework_transcript::GRINDING_BITS_MAX;
 
-use crate::Error;
+use crate::{Error, OpenedTable, Params};
 
 /// The bits of work before challenges: each bit halves the chance of a prover that tries again and again.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -40,7 +42,7 @@ impl ProofParams {
     pub const QUERIES_MAX: u32 = 1 << 16;
 
     /// A builder with the defaults: arity 8, a final polynomial of at most 64 coefficients, no grinding,
-    /// and 124 queries, which say little before one knows the rate: see `for_security`.
+    /// and 124 queries, which say little before one knows the rate: see [`ProofParamsBuilder::for_security`].
     pub fn builder() -> ProofParamsBuilder {
         ProofParamsBuilder(Self {
             log_arity: 3,
@@ -68,6 +70,62 @@ impl ProofParams {
     /// The bits of work.
     pub fn grinding(&self) -> Grinding {
         self.grinding
+    }
+
+    /// The bits of security of proofs over `E` about `tables`, source by source.
+    ///
+    /// # Errors
+    /// [`Error::Security`] if nothing can be said of such parameters.
+    pub fn security<'a, E: Extension>(
+        &self,
+        regime: Regime,
+        params: &Params,
+        tables: impl IntoIterator<Item = &'a OpenedTable>,
+    ) -> Result<security::fri::Report, Error> {
+        let parameters = security::fri::Parameters {
+            shape: shape::<E>(self.log_arity, params, tables),
+            queries: self.queries,
+            grinding: security::fri::Grinding {
+                batching: self.grinding.batch,
+                folds: self.grinding.fold,
+                queries: self.grinding.query,
+            },
+        };
+        Ok(parameters.report(regime)?)
+    }
+}
+
+/// What the bounds depend on beside queries and work.
+fn shape<'a, E: Extension>(
+    log_arity: u32,
+    params: &Params,
+    tables: impl IntoIterator<Item = &'a OpenedTable>,
+) -> security::fri::Shape {
+    let (mut log_rows, mut lowest, mut columns, mut points) = (0, u32::MAX, 0_usize, 0);
+    for OpenedTable { shape, shifts } in tables {
+        log_rows = log_rows.max(shape.log_rows);
+        lowest = lowest.min(shape.log_rows);
+        columns = columns.saturating_add(shifts.columns_len());
+        let most = shifts.runs().iter().map(|run| run.shifts.len()).max();
+        points = points.max(most.unwrap_or(0));
+    }
+    security::fri::Shape {
+        log_rows,
+        heights: if lowest < log_rows {
+            security::fri::Heights::Mixed
+        } else {
+            security::fri::Heights::Equal
+        },
+        log_inv_rate: params.log_inv_rate(),
+        field: security::Field::KoalaBear {
+            degree: E::DEGREE as u32,
+        },
+        hash: security::Hash::KoalaBear {
+            words: lanework_hash::DIGEST_LEN as u32,
+        },
+        columns: u32::try_from(columns).unwrap_or(u32::MAX),
+        points: u32::try_from(points).unwrap_or(u32::MAX),
+        log_arity,
     }
 }
 
@@ -104,6 +162,52 @@ impl ProofParamsBuilder {
     #[must_use]
     pub fn grinding(self, grinding: Grinding) -> Self {
         Self(ProofParams { grinding, ..self.0 })
+    }
+
+    /// The parameters of proofs over `E` about `tables` with at least `bits` bits of security under `regime`:
+    /// all sources of error together. Queries are as few as can be with no more than the work set here; work
+    /// that makes no difference is left out.
+    ///
+    /// ```
+    /// use lanework_field::koala::Ext6;
+    /// use lanework_fri::{Format, Grinding, OpenedTable, Params, ProofParams, Shape, Shifts};
+    /// use lanework_security::fri::Regime;
+    ///
+    /// let params = Params::builder(Format::Lineth).build()?;
+    /// let table = OpenedTable { shape: Shape::base(20, 64), shifts: Shifts::uniform(64, &[0, 1]) };
+    /// let proof_params = ProofParams::builder()
+    ///     .grinding(Grinding { query: 16, ..Grinding::default() })
+    ///     .for_security::<Ext6>(100, Regime::UniqueDecoding, &params, [&table])?;
+    /// let report = proof_params.security::<Ext6>(Regime::UniqueDecoding, &params, [&table])?;
+    /// assert!(report.sum() >= 100.0);
+    /// # Ok::<(), lanework_fri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Security`] if it is out of reach, with the source of error that is in the way; and as
+    /// [`ProofParamsBuilder::build`].
+    pub fn for_security<'a, E: Extension>(
+        self,
+        bits: u32,
+        regime: Regime,
+        params: &Params,
+        tables: impl IntoIterator<Item = &'a OpenedTable>,
+    ) -> Result<ProofParams, Error> {
+        let Grinding { batch, fold, query } = self.0.grinding;
+        let most = security::fri::Grinding {
+            batching: batch,
+            folds: fold,
+            queries: query,
+        };
+        let shape = shape::<E>(self.0.log_arity, params, tables);
+        let found = security::fri::Parameters::for_target(shape, most, bits, regime)?;
+        self.queries(found.queries)
+            .grinding(Grinding {
+                batch: found.grinding.batching,
+                fold: found.grinding.folds,
+                query: found.grinding.queries,
+            })
+            .build()
     }
 
     /// The parameters.

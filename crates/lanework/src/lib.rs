@@ -16,6 +16,7 @@
 //! | [`ntt`] | transform and extend columns; `additive`, lanes of words of GF(2^64) |
 //! | [`hash`] | run Poseidon2, one state or many, and the hash modes over it; `blake`, many messages at once |
 //! | [`field`] | compute in KoalaBear and its extensions; `gf2`, in GF(2^64) and GF(2^192) |
+//! | [`security`] | count the bits of security of parameters, and find the queries that a target needs |
 //! | [`nano`] | find and check Nano proof-of-work |
 //! | [`arch`] | choose the instruction set and the threads, keep large buffers |
 //!
@@ -108,4 +109,6 @@ pub use lanework_hash as hash;
 pub use lanework_merkle as merkle;
 pub use lanework_nano as nano;
 pub use lanework_ntt as ntt;
+pub use lanework_security as security;
+pub use lanework_transcript as transcript;
 pub use lanework_whir as whir;

@@ -1,6 +1,7 @@
 //! The binary from outside: roots, shapes of output, errors, exit codes.
 
 mod bench;
+mod security;
 #[cfg(unix)]
 mod serve;
 mod whir;
