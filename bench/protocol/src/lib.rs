@@ -209,6 +209,32 @@ impl Sample {
     }
 }
 
+/// An opening of a table at a point and at the next row, timed; the proof has been verified.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenSample {
+    /// Wall time of the commitment.
+    pub commit: Duration,
+    /// Wall time of the opening: claimed values and proof.
+    pub open: Duration,
+    /// Wall time of the verifier.
+    pub verify: Duration,
+    /// Bytes of the proof, without the claimed values.
+    pub proof_bytes: usize,
+}
+
+impl OpenSample {
+    /// The line an engine prints for this sample.
+    pub fn line(&self) -> String {
+        format!(
+            "sample commit_ns={} open_ns={} verify_ns={} proof_bytes={}",
+            self.commit.as_nanos(),
+            self.open.as_nanos(),
+            self.verify.as_nanos(),
+            self.proof_bytes
+        )
+    }
+}
+
 /// Prints `ready` with the engine's facts, then takes one sample per line of standard input until it ends.
 ///
 /// # Errors
@@ -218,12 +244,31 @@ pub fn serve(
     facts: &str,
     mut sample: impl FnMut() -> Result<Sample, Box<dyn Error>>,
 ) -> Result<(), Box<dyn Error>> {
+    serve_lines(facts, || sample().map(|sample| sample.line()))
+}
+
+/// As [`serve`], for openings.
+///
+/// # Errors
+///
+/// As there.
+pub fn serve_openings(
+    facts: &str,
+    mut sample: impl FnMut() -> Result<OpenSample, Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    serve_lines(facts, || sample().map(|sample| sample.line()))
+}
+
+fn serve_lines(
+    facts: &str,
+    mut sample: impl FnMut() -> Result<String, Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
     let mut out = io::stdout().lock();
     writeln!(out, "ready {facts}")?;
     out.flush()?;
     for line in io::stdin().lock().lines() {
         line?;
-        writeln!(out, "{}", sample()?.line())?;
+        writeln!(out, "{}", sample()?)?;
         out.flush()?;
     }
     Ok(())

@@ -1,9 +1,10 @@
 //! Benchmark engine: Lanework's commitment, and its additive encoding.
 //!
-//! Options: `isa=CHOICE` as on the command line (`avx2`, `avx512,-ifma`, …), `pages=huge|normal`.
+//! `task=open` opens what it committed to as well. Options: `isa=CHOICE` as on the command line (`avx2`, `avx512,-ifma`, …), `pages=huge|normal`.
 //! `engine-lanework micro` times the bare permutations instead.
 
 mod binary;
+mod open;
 
 use std::error::Error;
 use std::hint::black_box;
@@ -59,6 +60,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(text) => text.parse()?,
         None => Choice::best(),
     };
+    if job.option("task") == Some("open") {
+        return open::run(&job, choice);
+    }
     let format = match job.format {
         Format::Binary => return binary::run(&job, choice),
         Format::Lineth => fri::Format::Lineth,

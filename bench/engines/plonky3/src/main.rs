@@ -1,9 +1,10 @@
 //! Benchmark engine: Plonky3's own LDE and Merkle commitment, as its two-adic PCS performs them.
 //!
-//! Options: `dft=dit-parallel|small-batch|recursive`; with `format=binary`, `field=poly|tower`. `pool=COUNT`
+//! `task=open` opens what it committed to as well. Options: `dft=dit-parallel|small-batch|recursive`; with `format=binary`, `field=poly|tower`. `pool=COUNT`
 //! makes so many threads instead of the job's. `engine-plonky3 micro` times the bare permutations instead.
 
 mod binary;
+mod open;
 
 use std::error::Error;
 use std::hint::black_box;
@@ -50,6 +51,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()?;
+    if job.option("task") == Some("open") {
+        return open::run(&job, &pool);
+    }
     if job.format == Format::Binary {
         return binary::run(&job, &pool);
     }
