@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Why a file could not be read. The message is complete: it holds what the system said.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +41,12 @@ pub enum Error {
         expected: usize,
         /// How many there are.
         got: usize,
+    },
+    /// It was written to since it was opened.
+    #[error("{} changed while it was read", printable(path))]
+    Changed {
+        /// The file.
+        path: PathBuf,
     },
     /// The system does not read it.
     #[error("cannot read {} at offset {offset}: {reason}", printable(path))]
@@ -97,6 +104,7 @@ pub struct PositionedFile {
     path: PathBuf,
     handle: Handle,
     len: u64,
+    modified: Option<SystemTime>,
 }
 
 impl PositionedFile {
@@ -112,16 +120,49 @@ impl PositionedFile {
             Ok(metadata) if !metadata.is_file() => return Err(Error::NotRegular { path }),
             Ok(_) => {}
         }
-        let opened = open_at_once(&path).and_then(|file| Ok((file.metadata()?, file)));
-        match opened {
+        match open_at_once(&path) {
             Err(reason) => Err(Error::Open { path, reason }),
-            // The name was given to something else in between.
-            Ok((metadata, _)) if !metadata.is_file() => Err(Error::NotRegular { path }),
-            Ok((metadata, file)) => Ok(Self {
+            Ok(file) => Self::of(file, path),
+        }
+    }
+
+    /// The open file `file`, which messages call `path`.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn of(file: File, path: impl Into<PathBuf>) -> Result<Self, Error> {
+        let path = path.into();
+        match file.metadata() {
+            Err(reason) => Err(Error::Open { path, reason }),
+            // Also where the name was given to something else before it was opened.
+            Ok(metadata) if !metadata.is_file() => Err(Error::NotRegular { path }),
+            Ok(metadata) => Ok(Self {
                 path,
                 handle: Handle::new(file),
                 len: metadata.len(),
+                modified: metadata.modified().ok(),
             }),
+        }
+    }
+
+    /// Looks whether the file has another length, or a later time of writing, than when it was opened. Writing that
+    /// keeps both is not seen.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] if so, [`Error::Open`] if the system does not tell.
+    pub fn check_unchanged(&self) -> Result<(), Error> {
+        let path = || self.path.clone();
+        match self.handle.metadata() {
+            Err(reason) => Err(Error::Open {
+                path: path(),
+                reason,
+            }),
+            Ok(metadata)
+                if metadata.len() == self.len && metadata.modified().ok() == self.modified =>
+            {
+                Ok(())
+            }
+            Ok(_) => Err(Error::Changed { path: path() }),
         }
     }
 
@@ -239,7 +280,7 @@ use seeking::Handle;
 /// The system reads at a position.
 #[cfg(unix)]
 mod positioned {
-    use std::fs::File;
+    use std::fs::{File, Metadata};
     use std::io;
     use std::os::unix::fs::FileExt;
 
@@ -253,6 +294,10 @@ mod positioned {
 
         pub(super) fn read_at(&self, offset: u64, target: &mut [u8]) -> io::Result<usize> {
             self.0.read_at(target, offset)
+        }
+
+        pub(super) fn metadata(&self) -> io::Result<Metadata> {
+            self.0.metadata()
         }
     }
 }
@@ -276,6 +321,12 @@ mod seeking {
             let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             file.seek(SeekFrom::Start(offset))?;
             file.read(target)
+        }
+
+        #[cfg(not(unix))]
+        pub(super) fn metadata(&self) -> io::Result<std::fs::Metadata> {
+            let file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            file.metadata()
         }
     }
 }

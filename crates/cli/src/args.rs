@@ -27,6 +27,9 @@ With --scheme whir, INPUT is any file of more than 128 KiB, up to 2 GiB. With --
   .csv   a line of column names, then a line of integers for each row
   .bin   little-endian u32, column after column, with --rows and --columns
 
+With --memory low, a file that has row after row (.csv, .npy in C order) is first brought into the other order in a
+temporary file, 4 bytes for each cell, in the folder that TMPDIR names.
+
 Messages count rows and columns from 0.
 
 Examples:
@@ -35,6 +38,7 @@ Examples:
   lanework commit trace.bin --rows 65536 --columns 80 --memory consume --json
   lanework commit --synthetic lineth:1 --rows 4096 --columns 4096
   lanework commit trace.npy --isa avx512,-ifma --threads 1
+  lanework commit huge.bin --rows 4194304 --columns 640 --memory low
   lanework commit --scheme whir witness.bin --rate 4 --hash blake2s --memory message
 
 Exit status: 0 done, 2 an error.";
@@ -120,8 +124,8 @@ pub(crate) struct Commit {
     #[arg(long, value_enum)]
     pub(crate) sponge: Option<Sponge>,
 
-    /// What stays in memory: all; codewords and tree, columns are given back while encoding (fri); the words and the
-    /// tree (whir)
+    /// What stays in memory: all; codewords and tree, columns are given back while encoding (fri); little, columns
+    /// are read when they are encoded and codewords are not kept (fri); the words and the tree (whir)
     #[arg(long, value_enum, default_value_t = Memory::Keep)]
     pub(crate) memory: Memory,
 
@@ -215,6 +219,7 @@ pub(crate) enum Sponge {
 pub(crate) enum Memory {
     Keep,
     Consume,
+    Low,
     Message,
 }
 

@@ -6,11 +6,11 @@ mod whir;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use lanework::arch::files::{PositionedFile, printable};
 use lanework::arch::memory::{Pages, Slab};
-use lanework::fri::synthetic::Generator;
-use lanework::fri::{self, Committer, Format, MemoryMode, Params, Sponge, Table};
+use lanework::fri::synthetic::{self, Generator};
+use lanework::fri::{self, ColumnSource, Committer, Format, MemoryMode, Params, Sponge, Table};
 use lanework_cli::input::{self, Input, Pad, Shape, Unfit};
 use serde::Serialize;
 
@@ -108,6 +108,7 @@ fn run_fri(arguments: args::Commit) -> anyhow::Result<()> {
     let start = Instant::now();
     let committer = Committer::new(request.params)?;
     let log_inv_rate = committer.params().log_inv_rate();
+    let low = committer.params().memory() == MemoryMode::Streaming;
     let reading = Instant::now();
     let (table, rows) = committer.threads().install(|| match request.source {
         Source::File {
@@ -115,21 +116,33 @@ fn run_fri(arguments: args::Commit) -> anyhow::Result<()> {
             format,
             pad,
             unfit,
-        } => read_file(&path, &format, pad, unfit, log_inv_rate, request.visibility),
+        } => {
+            let file = TableFile {
+                path: &path,
+                format: &format,
+                pad,
+                unfit,
+                log_inv_rate,
+                visibility: request.visibility,
+            };
+            if low { file.columns() } else { file.read() }
+        }
         Source::Synthetic {
             generator,
             log_rows,
             columns,
         } => {
             check_length(1 << log_rows, log_inv_rate)?;
-            Ok((
-                generator.table(log_rows, columns, Pages::Huge)?,
-                1 << log_rows,
-            ))
+            let table: Box<dyn ColumnSource> = if low {
+                Box::new(synthetic::Columns::new(generator, log_rows, columns))
+            } else {
+                Box::new(generator.table(log_rows, columns, Pages::Huge)?)
+            };
+            Ok((table, 1 << log_rows))
         }
     })?;
     let read = reading.elapsed();
-    let shape = fri::ColumnSource::shape(&table);
+    let shape = table.shape();
 
     let cells = (shape.columns_len() as u64) << (shape.log_rows + log_inv_rate);
     let progress = Progress::spinner(request.visibility, "encoding and hashing", cells);
@@ -189,6 +202,7 @@ impl Request {
         let memory = match memory {
             args::Memory::Keep => MemoryMode::Keep,
             args::Memory::Consume => MemoryMode::Consume,
+            args::Memory::Low => MemoryMode::Streaming,
             args::Memory::Message => {
                 bail!(
                     "--memory message is for --scheme whir\nhint: --memory consume gives columns back"
@@ -316,49 +330,124 @@ fn check_length(rows: usize, log_inv_rate: u32) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The table in the file at `path`, filled up to a power of two of rows, and the rows in the file.
-fn read_file(
-    path: &Path,
-    format: &FileFormat,
+/// A table, and its rows before padding.
+type Given = (Box<dyn ColumnSource>, usize);
+
+/// A table in a file, to be filled up to a power of two of rows.
+struct TableFile<'a> {
+    path: &'a Path,
+    format: &'a FileFormat,
     pad: Option<Pad>,
     unfit: Unfit,
     log_inv_rate: u32,
     visibility: Visibility,
-) -> anyhow::Result<(Table<'static>, usize)> {
-    let named = |error: input::Error| match error {
-        // These name the file themselves.
-        input::Error::File(error) => anyhow::Error::new(error),
-        other => anyhow::Error::new(other).context(printable(path)),
-    };
-    let file = PositionedFile::open(path)?;
-    let bytes = file.len();
-    let input = match *format {
-        FileFormat::Npy => Input::npy(file),
-        FileFormat::Csv => Input::csv(file),
-        FileFormat::Bin(shape) => Input::bin(file, shape),
+}
+
+impl TableFile<'_> {
+    fn named(&self, error: input::Error) -> anyhow::Error {
+        match error {
+            // These name the file themselves.
+            input::Error::File(error) => anyhow::Error::new(error),
+            input::Error::Memory(error) => anyhow::Error::new(error),
+            other => anyhow::Error::new(other).context(printable(self.path)),
+        }
     }
-    .map_err(named)?;
-    let Shape { rows, columns } = input.shape();
-    let height = input::padded_rows(rows, pad).map_err(named)?;
-    check_length(height, log_inv_rate).with_context(|| printable(path))?;
-    let padded = Shape {
-        rows: height,
-        columns,
-    };
-    let cells = padded
-        .cells()
-        .ok_or_else(|| named(input::Error::TooLarge { rows, columns }))?;
-    let mut cells = Slab::zeroed(cells, Pages::Huge)?;
-    let progress = Progress::bar(visibility, "reading", bytes);
-    input
-        .read(unfit, &mut cells, height, &|bytes| progress.advance(bytes))
-        .map_err(named)?;
-    progress.finish();
-    if let Some(pad) = pad {
-        input::pad_columns(&mut cells, height, rows, pad);
+
+    /// The file, its bytes, and the rows of the table in the end.
+    fn open(&self) -> anyhow::Result<(Input<PositionedFile>, u64, usize)> {
+        let file = PositionedFile::open(self.path)?;
+        let bytes = file.len();
+        let input = match *self.format {
+            FileFormat::Npy => Input::npy(file),
+            FileFormat::Csv => Input::csv(file),
+            FileFormat::Bin(shape) => Input::bin(file, shape),
+        }
+        .map_err(|error| self.named(error))?;
+        let rows = input.shape().rows;
+        let height = input::padded_rows(rows, self.pad).map_err(|error| self.named(error))?;
+        check_length(height, self.log_inv_rate).with_context(|| printable(self.path))?;
+        Ok((input, bytes, height))
     }
-    let table = Table::slab(cells, fri::Shape::base(height.ilog2(), columns))?;
-    Ok((table, rows))
+
+    /// The table in memory.
+    fn read(&self) -> anyhow::Result<Given> {
+        let (input, bytes, height) = self.open()?;
+        let Shape { rows, columns } = input.shape();
+        let padded = Shape {
+            rows: height,
+            columns,
+        };
+        let cells = padded
+            .cells()
+            .ok_or_else(|| self.named(input::Error::TooLarge { rows, columns }))?;
+        let mut cells = Slab::zeroed(cells, Pages::Huge)?;
+        let progress = Progress::bar(self.visibility, "reading", bytes);
+        input
+            .read(self.unfit, &mut cells, height, &|bytes| {
+                progress.advance(bytes);
+            })
+            .map_err(|error| self.named(error))?;
+        progress.finish();
+        if let Some(pad) = self.pad {
+            input::pad_columns(&mut cells, height, rows, pad);
+        }
+        let table = Table::slab(cells, fri::Shape::base(height.ilog2(), columns))?;
+        Ok((Box::new(table), rows))
+    }
+
+    /// The table with its cells left in the file, or in a temporary one that has them column after column.
+    fn columns(&self) -> anyhow::Result<Given> {
+        let (input, bytes, _) = self.open()?;
+        let shape = input.shape();
+        let (input, unfit) = if input.is_column_major() {
+            (input, self.unfit)
+        } else {
+            (self.transposed(&input, bytes)?, Unfit::Reject)
+        };
+        let table = input.into_columns(unfit, self.pad);
+        Ok((
+            Box::new(table.map_err(|error| self.named(error))?),
+            shape.rows,
+        ))
+    }
+
+    /// The table in a temporary file, which has no name, so that it is gone with the process.
+    fn transposed(
+        &self,
+        input: &Input<PositionedFile>,
+        bytes: u64,
+    ) -> anyhow::Result<Input<PositionedFile>> {
+        let folder = std::env::temp_dir();
+        let shape = input.shape();
+        let failed = |reason: std::io::Error| {
+            let folder = printable(&folder);
+            anyhow!(
+                "cannot keep the columns in a temporary file in {folder}: {reason}\n\
+                 hint: TMPDIR names another folder"
+            )
+        };
+        if self.visibility == Visibility::Shown {
+            let mib = shape
+                .cells()
+                .map_or(u64::MAX, |cells| 4 * cells as u64)
+                .div_ceil(1 << 20);
+            let (path, folder) = (printable(self.path), printable(&folder));
+            output::complain(&format!(
+                "{path} has row after row: writing its columns to a temporary file of {mib} MiB in {folder}\n"
+            ));
+        }
+        let mut file = tempfile::tempfile().map_err(failed)?;
+        let progress = Progress::bar(self.visibility, "transposing", bytes);
+        input
+            .transpose(self.unfit, &mut file, &|bytes| progress.advance(bytes))
+            .map_err(|error| match error {
+                input::Error::Write(reason) => failed(reason),
+                other => self.named(other),
+            })?;
+        progress.finish();
+        let file = PositionedFile::of(file, folder.join("(a temporary file)"))?;
+        Input::bin(file, shape).map_err(|error| self.named(error))
+    }
 }
 
 /// A commitment that was made.

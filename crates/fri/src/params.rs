@@ -76,7 +76,7 @@ impl MemoryMode {
 
 /// What is in memory at a time by default: enough that the hash states, which are read and written once for each
 /// group of columns, are a small part of what goes through memory.
-const GROUP_BYTES: usize = 512 << 20;
+const GROUP_BYTES: usize = 256 << 20;
 
 /// The parameters of commitments, consistent with each other.
 ///

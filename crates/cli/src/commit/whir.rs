@@ -71,9 +71,14 @@ fn params(arguments: &args::Commit) -> anyhow::Result<Params> {
     let memory = match arguments.memory {
         args::Memory::Keep => MemoryMode::Keep,
         args::Memory::Message => MemoryMode::Message,
-        args::Memory::Consume => {
+        args::Memory::Consume | args::Memory::Low => {
             bail!(
-                "--memory consume is for --scheme fri\nhint: --memory message does not keep the code"
+                "--memory {} is for --scheme fri\nhint: --memory message does not keep the code",
+                if arguments.memory == args::Memory::Low {
+                    "low"
+                } else {
+                    "consume"
+                }
             )
         }
     };

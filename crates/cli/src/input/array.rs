@@ -1,5 +1,6 @@
 //! Arrays of integers of one width, packed in a file.
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use lanework::arch::memory::{self, Tile};
@@ -11,6 +12,9 @@ use super::{Column, Error, ReadAt, Shape, Unfit, element};
 /// Bytes per read: large enough to make the calls cheap, small enough to stay in the cache while the
 /// cells are spread over their columns.
 const CHUNK_BYTES: usize = 1 << 20;
+
+/// Bytes per read of a column alone.
+const COLUMN_CHUNK_BYTES: usize = 1 << 18;
 
 /// Elements of a cache line: threads that write different rows should not share lines.
 const LINE_CELLS: usize = 16;
@@ -178,6 +182,91 @@ impl Array {
             Word::I32 => self.read_as::<i32>(source, unfit, cells, stride, progress),
             Word::I64 => self.read_as::<i64>(source, unfit, cells, stride, progress),
         }
+    }
+
+    /// Copies rows `rows` of a table in C order into `cells`, column after column. Messages count the rows of the
+    /// file.
+    pub(super) fn read_rows(
+        &self,
+        source: &(impl ReadAt + Sync),
+        unfit: Unfit,
+        rows: Range<usize>,
+        cells: &mut [KoalaBear],
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<(), Error> {
+        let first = rows.start * self.shape.columns * self.word.bytes();
+        let part = Self {
+            offset: self.offset + first as u64,
+            shape: Shape {
+                rows: rows.len(),
+                columns: self.shape.columns,
+            },
+            ..*self
+        };
+        let done = part.read(source, unfit, cells, rows.len(), progress);
+        done.map_err(|error| match error {
+            Error::OutOfRange { row, column, value } => Error::OutOfRange {
+                row: rows.start + row,
+                column,
+                value,
+            },
+            other => other,
+        })
+    }
+
+    /// Copies column `index` of a table in Fortran order, or of one column, into `cells`.
+    pub(super) fn read_column(
+        &self,
+        source: &(impl ReadAt + Sync),
+        unfit: Unfit,
+        index: usize,
+        cells: &mut [KoalaBear],
+    ) -> Result<(), Error> {
+        let columns = self.shape.columns;
+        assert!(
+            index < columns,
+            "a table of {columns} columns has no {index}"
+        );
+        assert_eq!(cells.len(), self.shape.rows, "cells of a column");
+        match self.word {
+            Word::Bool => self.read_column_as::<Bool>(source, unfit, index, cells),
+            Word::U8 => self.read_column_as::<u8>(source, unfit, index, cells),
+            Word::U16 => self.read_column_as::<u16>(source, unfit, index, cells),
+            Word::I8 => self.read_column_as::<i8>(source, unfit, index, cells),
+            Word::I16 => self.read_column_as::<i16>(source, unfit, index, cells),
+            Word::U32 => self.read_column_as::<u32>(source, unfit, index, cells),
+            Word::U64 => self.read_column_as::<u64>(source, unfit, index, cells),
+            Word::I32 => self.read_column_as::<i32>(source, unfit, index, cells),
+            Word::I64 => self.read_column_as::<i64>(source, unfit, index, cells),
+        }
+    }
+
+    fn read_column_as<T: Integer>(
+        &self,
+        source: &impl ReadAt,
+        unfit: Unfit,
+        index: usize,
+        cells: &mut [KoalaBear],
+    ) -> Result<(), Error> {
+        let chunk_cells = COLUMN_CHUNK_BYTES / T::BYTES;
+        let mut buffer = vec![0; cells.len().min(chunk_cells) * T::BYTES];
+        for (chunk, cells) in cells.chunks_mut(chunk_cells).enumerate() {
+            let first = index * self.shape.rows + chunk * chunk_cells;
+            let bytes = &mut buffer[..cells.len() * T::BYTES];
+            source.read_exact_at(self.offset + (first * T::BYTES) as u64, bytes)?;
+            let mut fit = true;
+            for (cell, bytes) in cells.iter_mut().zip(bytes.chunks_exact(T::BYTES)) {
+                let value = T::from_bytes(bytes, self.byte_order);
+                match value.canonical().or_else(|| element(value.into(), unfit)) {
+                    Some(value) => *cell = value,
+                    None => fit = false,
+                }
+            }
+            if !fit {
+                return Err(self.first_unfit::<T>(bytes, first).1);
+            }
+        }
+        Ok(())
     }
 
     fn read_as<T: Integer>(

@@ -61,6 +61,23 @@ impl Records {
         stride: usize,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
+        self.each_row(source, unfit, progress, |row, values| {
+            for (index, value) in values.iter().enumerate() {
+                cells[index * stride + row] = *value;
+            }
+            Ok(())
+        })
+    }
+
+    /// Calls `take` with every row and its number, in order.
+    pub(super) fn each_row(
+        &self,
+        source: &impl ReadAt,
+        unfit: Unfit,
+        progress: &(dyn Fn(u64) + Sync),
+        mut take: impl FnMut(usize, &[KoalaBear]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut values = vec![KoalaBear::ZERO; self.shape.columns];
         let mut reader = reader(source);
         let mut record = ByteRecord::new();
         if !next(&mut reader, &mut record, 0)? || record != self.names {
@@ -80,13 +97,13 @@ impl Records {
                         Error::NotAnInteger { row, column, text }
                     }
                 })?;
-                cells[index * stride + row] =
-                    element(value, unfit).ok_or_else(|| Error::OutOfRange {
-                        row,
-                        column: self.column(index),
-                        value,
-                    })?;
+                values[index] = element(value, unfit).ok_or_else(|| Error::OutOfRange {
+                    row,
+                    column: self.column(index),
+                    value,
+                })?;
             }
+            take(row, &values)?;
             if row % PROGRESS_ROWS == 0 {
                 let position = reader.position().byte();
                 progress(position - reported);

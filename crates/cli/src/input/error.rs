@@ -162,6 +162,15 @@ pub enum Error {
         /// The value.
         value: i128,
     },
+    /// The columns of the table do not lie one after the other in the file.
+    #[error("the file has row after row, where column after column is needed")]
+    RowMajor,
+    /// What was to be written cannot be.
+    #[error("cannot write: {0}")]
+    Write(std::io::Error),
+    /// There is not enough memory.
+    #[error(transparent)]
+    Memory(#[from] lanework::arch::memory::Error),
     /// The table has no power of two of rows, and no padding was asked for.
     #[error("{rows} rows are not a power of two\nhint: --pad zero|last fills the table up")]
     RowsNotPowerOfTwo {

@@ -4,9 +4,13 @@
 //! number of records) and checks it against the length of the file; [`Input::read`] then copies the
 //! cells, in chunks of bounded size, into a column-major buffer of the caller. So the caller knows
 //! the shape before it allocates, and the shape is never larger than the file can back.
+//!
+//! A table that is larger than memory stays in its file: [`Input::into_columns`] reads column by column, and
+//! [`Input::transpose`] brings a file into the order for that.
 
 mod array;
 mod bin;
+mod columns;
 mod csv;
 mod error;
 mod npy;
@@ -14,6 +18,7 @@ mod source;
 
 use lanework::field::koala::KoalaBear;
 
+pub use columns::Columns;
 pub use error::{Column, Error};
 pub use source::ReadAt;
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use lanework::arch::files::PositionedFile;
+use lanework::arch::files::{PositionedFile, printable};
 
 use super::Error;
 
@@ -16,6 +16,19 @@ pub trait ReadAt {
     /// # Errors
     /// If the bytes are not there, or cannot be read.
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Error>;
+
+    /// Looks whether the bytes were written to since they were opened, where that can be seen.
+    ///
+    /// # Errors
+    /// If so, or if the system does not tell any more.
+    fn check_unchanged(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// The message of `error`, and where it came from if that has a name.
+    fn named(&self, error: &Error) -> String {
+        error.to_string()
+    }
 }
 
 impl ReadAt for &[u8] {
@@ -43,6 +56,18 @@ impl ReadAt for PositionedFile {
 
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Error> {
         Ok(self.read_at(offset, buffer)?)
+    }
+
+    fn check_unchanged(&self) -> Result<(), Error> {
+        Ok(self.check_unchanged()?)
+    }
+
+    fn named(&self, error: &Error) -> String {
+        match error {
+            // These name the file themselves.
+            Error::File(error) => error.to_string(),
+            other => format!("{}: {other}", printable(self.path())),
+        }
     }
 }
 

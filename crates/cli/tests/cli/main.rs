@@ -2,6 +2,7 @@
 
 mod bench;
 mod security;
+mod low;
 #[cfg(unix)]
 mod serve;
 mod whir;
@@ -207,7 +208,7 @@ fn the_example_has_its_root_on_every_instruction_set_and_thread_count() {
     let choices = choices();
     for isa in &choices {
         for threads in ["1", "2", "3"] {
-            for memory in ["keep", "consume"] {
+            for memory in ["keep", "consume", "low"] {
                 for (format, expected) in [
                     (&["--format", "lineth"][..], EXAMPLE_LINETH),
                     (&["--format", "plonky3"], EXAMPLE_PLONKY3_24),
@@ -217,7 +218,12 @@ fn the_example_has_its_root_on_every_instruction_set_and_thread_count() {
                     ),
                 ] {
                     let arguments = [text(&example), "--isa", isa, "--threads", threads];
-                    let json = commit(&[&arguments[..], &["--memory", memory], format].concat());
+                    let arguments = [&arguments[..], &["--memory", memory], format].concat();
+                    let json = if memory == "low" {
+                        low::commit_low(&arguments).0
+                    } else {
+                        commit(&arguments)
+                    };
                     assert_eq!(root(&json), expected, "{isa} {threads} {memory} {format:?}");
                     assert_eq!(json["isa"], isa.as_str());
                     assert_eq!(json["threads"].to_string(), threads);
@@ -665,7 +671,10 @@ fn arguments_that_do_not_fit_together() {
             &["commit", &table, "--format", "other"],
             &["lineth, plonky3"],
         ),
-        (&["commit", &table, "--memory", "none"], &["keep, consume"]),
+        (
+            &["commit", &table, "--memory", "none"],
+            &["keep, consume, low"],
+        ),
         (&["commit", &table, "--pad", "first"], &["zero, last"]),
         (&["commit", &table, "--threads", "0"], &["--threads"]),
         (

@@ -131,6 +131,10 @@ fn what_cannot_be_is_refused_with_a_hint() {
         &["--format is for --scheme fri", "hint:"],
     );
     refuse(
+        &given(&["--memory", "low"]),
+        &["--memory low is for --scheme fri", "hint:"],
+    );
+    refuse(
         &given(&["--memory", "consume"]),
         &["--memory consume is for --scheme fri", "hint:"],
     );
