@@ -7,6 +7,7 @@
 //! | module | what it has |
 //! |---|---|
 //! | the root | [`Params`], [`Table`] and the [`ColumnSource`] trait behind it, [`commit`], [`Committer`] |
+//! | [`lineth`] | openings of commitments in the lineth format and their verifier |
 //! | [`synthetic`] | generated tables, for tests and measurements |
 //!
 //! The rows of a [`Table`] are in natural order. Codewords are in bit-reversed order, and so are the
@@ -30,6 +31,7 @@
 
 mod commit;
 mod error;
+pub mod lineth;
 mod params;
 mod source;
 pub mod synthetic;
