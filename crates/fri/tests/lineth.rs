@@ -222,6 +222,26 @@ fn normal_flow() -> (Case, Fixed) {
 
 #[test]
 fn the_published_normal_flow() {
+    #[derive(serde::Deserialize)]
+    struct Query {
+        position: usize,
+        bottom_pair_self_then_sibling: Vec<Vec<[u32; 6]>>,
+        transmitted_siblings: Vec<[u32; 8]>,
+        running_layer_1: Layer,
+    }
+
+    #[derive(serde::Deserialize)]
+    struct Layer {
+        leaf: [u32; 8],
+        siblings: Vec<[u32; 8]>,
+    }
+
+    #[derive(serde::Deserialize)]
+    struct Shown {
+        size_log2: u32,
+        rows: Vec<[u32; 6]>,
+    }
+
     let (case, challenges) = normal_flow();
     let commitment = koalabear().get("lineth_normal_flow_commit");
     let expected = koalabear().get("lineth_normal_flow_claims");
@@ -246,20 +266,6 @@ fn the_published_normal_flow() {
             .all(|&value| value == proof.final_polynomial[0])
     );
 
-    #[derive(serde::Deserialize)]
-    struct Query {
-        position: usize,
-        bottom_pair_self_then_sibling: Vec<Vec<[u32; 6]>>,
-        transmitted_siblings: Vec<[u32; 8]>,
-        running_layer_1: Layer,
-    }
-
-    #[derive(serde::Deserialize)]
-    struct Layer {
-        leaf: [u32; 8],
-        siblings: Vec<[u32; 8]>,
-    }
-
     let queries = koalabear().get("lineth_normal_flow_queries");
     let layer: Vec<Ext6> = elements(fri.output("layer_1"));
     let published: Vec<Query> = queries.output("queries");
@@ -278,12 +284,6 @@ fn the_published_normal_flow() {
         assert_eq!(running.leaf, digest(query.running_layer_1.leaf));
         assert_eq!(running.leaf.0[..6], layer[query.position >> 1].0);
         assert_eq!(running.siblings, digests(query.running_layer_1.siblings));
-    }
-
-    #[derive(serde::Deserialize)]
-    struct Shown {
-        size_log2: u32,
-        rows: Vec<[u32; 6]>,
     }
 
     let nodes = digests(commitment.output("cap_depth_2_nodes"));
@@ -726,7 +726,7 @@ fn claims_and_layers_follow_the_definition() {
                     continue;
                 }
                 for (f, openings) in columns.iter().rev() {
-                    *value = *value * alpha.square();
+                    *value *= alpha.square();
                     for &(z, y) in openings {
                         *value += (evaluate(f, x) - y) * (x - z).inverse().unwrap();
                     }
@@ -743,12 +743,12 @@ fn claims_and_layers_follow_the_definition() {
             let layer = round as usize + 1;
             for (position, openings) in proof.running_queries.iter().enumerate() {
                 let value = running[position >> layer];
-                match openings.get(layer - 1) {
-                    Some(opening) => assert_eq!(opening.leaf.0[..6], value.0),
-                    None => {
-                        let x = point(position >> layer, log_len - 1);
-                        assert_eq!(evaluate(&proof.final_polynomial, Ext6::from_base(x)), value);
-                    }
+                if let Some(opening) = openings.get(layer - 1) {
+                    assert_eq!(opening.leaf.0[..6], value.0);
+                } else {
+                    let x = point(position >> layer, log_len - 1);
+                    let x = Ext6::from_base(x);
+                    assert_eq!(evaluate(&proof.final_polynomial, x), value);
                 }
             }
         }
@@ -859,6 +859,7 @@ fn shorten<T>(list: &mut Vec<T>) {
 type Mutation = (fn(&mut Proof), Error);
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of one entry per field")]
 fn each_field_of_a_proof_is_checked() {
     let (case, challenges) = branches();
     let honest = case.open(&mut challenges.clone());
@@ -915,7 +916,7 @@ fn each_field_of_a_proof_is_checked() {
             |proof| {
                 proof.input_caps[0].tables[0].rows[1]
                     .extension
-                    .push(Ext6::ZERO)
+                    .push(Ext6::ZERO);
             },
             length(Part::ExtensionCells { tree, log_rows }, 1, 2),
         ),
@@ -967,7 +968,7 @@ fn each_field_of_a_proof_is_checked() {
             |proof| {
                 proof.input_queries[1][0].pairs[1]
                     .iter_mut()
-                    .for_each(|pair| pair.swap(0, 1))
+                    .for_each(|pair| pair.swap(0, 1));
             },
             path.clone(),
         ),
@@ -1256,9 +1257,9 @@ impl ListMutation {
         self.list(&mut proof.round_caps);
         self.list(&mut proof.final_polynomial);
         for query in &mut proof.running_queries {
-            query
-                .iter_mut()
-                .for_each(|opening| self.list(&mut opening.siblings));
+            for opening in query.iter_mut() {
+                self.list(&mut opening.siblings);
+            }
             self.list(query);
         }
         self.list(&mut proof.running_queries);
@@ -1465,6 +1466,7 @@ fn opened_once(batches: &[Batch]) -> bool {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of one entry per error")]
 fn statements_that_cannot_be_are_refused() {
     let refusal = |params: (u32, u32, u32), tables: Vec<Vec<Opened>>, zeta| {
         let (log_codeword, log_plaintext, log_final) = params;
