@@ -8,6 +8,7 @@
 //! |---|---|
 //! | the root | [`Params`], [`Table`] and the [`ColumnSource`] trait behind it, [`commit`], [`Committer`] |
 //! | the root | [`ProverData::open`] and [`RowVerifier`]: openings of encoded rows |
+//! | [`lineth`] | openings of commitments in the lineth format and their verifier |
 //! | [`synthetic`] | generated tables, for tests and measurements |
 //!
 //! The rows of a [`Table`] are in natural order. Codewords are in bit-reversed order, and so are the
@@ -32,6 +33,7 @@
 mod commit;
 mod error;
 mod kernels;
+pub mod lineth;
 mod open;
 mod params;
 mod proof;

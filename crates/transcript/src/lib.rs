@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`Transcript`] | a typed transcript under a domain label, over [`Function::Poseidon2`], BLAKE3 or BLAKE2s |
 //! | [`Duplex`] | Plonky3's `DuplexChallenger<16, 8>`, which the Poseidon2 transcript is made of |
+//! | [`lineth::FiatShamir`] | the transcript of lineth's prover-ray and verifier-ray |
 //! | [`codec`] | bytes of proofs: a writer, and a reader that trusts nothing |
 //!
 //! ```
@@ -31,6 +32,7 @@ mod chain;
 pub mod codec;
 mod duplex;
 mod error;
+pub mod lineth;
 mod transcript;
 
 pub use chain::Chain;

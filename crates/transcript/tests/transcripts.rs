@@ -2,8 +2,10 @@
 
 use lanework_arch::Choice;
 use lanework_field::KoalaBear;
+use lanework_field::koala::Ext6;
 use lanework_hash::{Digest, RoundConstants};
 use lanework_testkit::vectors::koalabear;
+use lanework_transcript::lineth::FiatShamir;
 use lanework_transcript::{Duplex, Error, Function, GRINDING_BITS_MAX, Transcript};
 
 fn functions() -> [Function; 4] {
@@ -263,5 +265,69 @@ fn every_choice_and_any_threads_find_the_same_nonce() {
                 "{function} {choice}"
             );
         }
+    }
+}
+
+fn fiat_shamir(choice: Choice) -> FiatShamir {
+    FiatShamir::new(&RoundConstants::<16>::gnark(), choice)
+}
+
+#[test]
+fn published_lineth_transcripts() {
+    for choice in Choice::available() {
+        for vector in koalabear().with_prefix("lineth_fiat_shamir") {
+            let mut transcript = fiat_shamir(choice);
+            let base: Vec<u32> = vector.input("absorb_base");
+            let base: Vec<_> = base.into_iter().map(KoalaBear::new).collect();
+            let extension: Vec<[u32; 6]> = vector.input("absorb_ext");
+            let extension = extension.into_iter().map(Ext6::from_canonical);
+            transcript.absorb(&base);
+            transcript.absorb_extension(&extension.collect::<Result<Vec<_>, _>>().unwrap());
+            assert_eq!(
+                transcript.squeeze_digest().to_canonical(),
+                vector.output::<[u32; 8]>("digest")
+            );
+            assert_eq!(
+                transcript.squeeze_extension().to_canonical(),
+                vector.output::<[u32; 6]>("ext")
+            );
+        }
+        let vector = koalabear().get("lineth_query_positions");
+        let mut transcript = fiat_shamir(choice);
+        transcript.absorb(&elements(1..4));
+        assert_eq!(
+            transcript.squeeze_indices(10, 10),
+            vector.output::<Vec<usize>>("integers")
+        );
+    }
+}
+
+#[test]
+fn the_lineth_transcript_is_a_chain_with_a_zero_after_every_squeeze() {
+    use lanework_hash::{MerkleDamgard, Poseidon2, RowHasher};
+
+    let constants = RoundConstants::<16>::gnark();
+    let hash = MerkleDamgard::new(Poseidon2::<16>::new(&constants, Choice::portable()));
+    assert_eq!(
+        fiat_shamir(Choice::portable()).squeeze_digest(),
+        Digest::ZERO
+    );
+    for len in [1, 7, 8, 9, 16, 23] {
+        let message = elements(5..5 + len);
+        let mut transcript = fiat_shamir(Choice::portable());
+        // However it is cut.
+        let (first, second) = message.split_at(message.len() / 3);
+        transcript.absorb(first);
+        transcript.absorb(second);
+        assert_eq!(transcript.squeeze_digest(), hash.hash_slice(&message));
+        let (blocks, rest) = message.split_at(message.len() / 8 * 8);
+        let padding = rest.len().next_multiple_of(8) - rest.len();
+        let zeros = vec![KoalaBear::ZERO; padding];
+        let after = [KoalaBear::ZERO, KoalaBear::ONE];
+        let whole = [blocks, &zeros, rest, &after].concat();
+        let mut again = transcript.clone();
+        again.absorb(&[KoalaBear::ONE]);
+        assert_eq!(again.squeeze_digest(), hash.hash_slice(&whole));
+        assert_ne!(again.squeeze_digest(), transcript.squeeze_digest());
     }
 }

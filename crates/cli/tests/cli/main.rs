@@ -1,8 +1,8 @@
 //! The binary from outside: roots, shapes of output, errors, exit codes.
 
 mod bench;
-mod security;
 mod low;
+mod security;
 #[cfg(unix)]
 mod serve;
 mod whir;
