@@ -7,10 +7,11 @@
 
 #[path = "hostile/cases.rs"]
 mod cases;
+#[path = "hostile/fixtures.rs"]
+mod fixtures;
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::{env, fs};
+use std::env;
 
 use lanework_arch::Choice;
 use lanework_field::KoalaBear;
@@ -686,34 +687,4 @@ fn mutated_lineth_statement(rng: &mut Rng, cases: &[LinethCase]) -> &'static str
     let accepted = case.verify(&case.proof).is_ok();
     assert!(!accepted || same, "{}: {:?}", case.name, case.batches);
     if accepted { "the original" } else { "refused" }
-}
-
-fn write_or_compare(path: &Path, bytes: &[u8]) {
-    if env::var_os("LANEWORK_WRITE_FIXTURES").is_some() {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, bytes).unwrap();
-    }
-    let kept = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    assert!(kept == bytes, "{} is another proof", path.display());
-}
-
-/// The prover's bytes are those of the fixtures, and of the seeds of the fuzz targets.
-#[test]
-fn provers_make_the_fixtures() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let corpus = root.join("../../fuzz/corpus");
-    for (index, target) in cases::targets().into_iter().enumerate() {
-        let (name, bytes) = (target.name(), target.bytes());
-        let file = format!("{name}.lwp");
-        write_or_compare(&root.join("tests/fixtures").join(&file), &bytes);
-        let kind = if bytes.starts_with(b"LWln") {
-            "lineth"
-        } else {
-            "fri"
-        };
-        write_or_compare(&corpus.join(format!("{kind}_codec/seed-{file}")), &bytes);
-        // The number of the target comes first.
-        let seed = [&[index as u8][..], &bytes].concat();
-        write_or_compare(&corpus.join(format!("{kind}_verify/seed-{file}")), &seed);
-    }
 }
