@@ -24,7 +24,7 @@ pub(crate) enum Outcome {
 }
 
 /// A statement with an honest proof.
-pub(crate) trait Target {
+pub(crate) trait Target: Send + Sync {
     /// The name of its fixture.
     fn name(&self) -> &'static str;
 
