@@ -7,8 +7,8 @@ use lanework::arch::memory::Pages;
 use lanework::field::koala::Ext4;
 use lanework::fri::synthetic::Generator;
 use lanework::fri::{
-    self, Committer, Extension, Format, Grinding, OpenedBatch, OpenedTable, Opening, Params, ProofParams,
-    Shape, Shifts, Sponge, Table,
+    self, Committer, Extension, Format, Grinding, OpenedBatch, OpenedTable, Opening, Params,
+    ProofParams, Shape, Shifts, Sponge, Table,
 };
 use lanework::transcript::{Function, Transcript};
 
