@@ -44,11 +44,11 @@ impl Shifts {
         Self::from_runs(columns.into_iter().map(|shifts| (1, shifts)))
     }
 
-    /// The shifts of so many columns each; neighbours with equal shifts become one run, so that the same
-    /// shifts have one form.
+    /// The shifts of so many columns each; neighbours with equal shifts become one run, and runs of no columns
+    /// none, so that the same shifts have one form.
     pub fn from_runs(runs: impl IntoIterator<Item = (usize, Vec<usize>)>) -> Self {
         let mut merged: Vec<Run> = Vec::new();
-        for (columns, shifts) in runs {
+        for (columns, shifts) in runs.into_iter().filter(|&(columns, _)| columns > 0) {
             match merged.last_mut() {
                 Some(last) if *last.shifts == *shifts => {
                     last.columns = last.columns.saturating_add(columns);
@@ -122,10 +122,60 @@ impl<E: Extension> Statement<E> {
         for run in shifts.runs() {
             let len = run.shifts.len();
             if column - first < run.columns {
-                return claims.get(start + (column - first) * len..)?.get(..len);
+                // More claims than fit an index are none that are there.
+                let start = (column - first).checked_mul(len)?.checked_add(start)?;
+                return claims.get(start..)?.get(..len);
             }
-            (first, start) = (first + run.columns, start + run.columns * len);
+            first += run.columns;
+            start = run.columns.checked_mul(len)?.checked_add(start)?;
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lanework_field::Field;
+    use lanework_field::koala::Ext4;
+
+    #[test]
+    fn equal_shifts_have_one_form() {
+        let shifts = |runs: &[(usize, &[usize])]| {
+            Shifts::from_runs(runs.iter().map(|&(columns, run)| (columns, run.to_vec())))
+        };
+        let plain = shifts(&[(3, &[0])]);
+        assert_eq!(shifts(&[(1, &[0]), (2, &[0])]), plain);
+        assert_eq!(shifts(&[(0, &[7]), (3, &[0]), (0, &[])]), plain);
+        assert_eq!(shifts(&[(1, &[0]), (0, &[7]), (2, &[0])]), plain);
+        assert!(shifts(&[(0, &[])]).runs().is_empty());
+    }
+
+    /// Numbers of columns come from whoever makes the statement.
+    #[test]
+    fn values_of_absurd_shifts_are_none() {
+        let statement = |runs: &[(usize, &[usize])]| Statement {
+            batches: vec![OpenedBatch {
+                commitment: Commitment::new(Vec::new()),
+                tables: vec![OpenedTable {
+                    shape: Shape::base(1, 1),
+                    shifts: Shifts::from_runs(
+                        runs.iter().map(|&(columns, run)| (columns, run.to_vec())),
+                    ),
+                }],
+            }],
+            zeta: Ext4::ONE,
+            claims: vec![vec![vec![Ext4::ZERO, Ext4::ONE]]],
+        };
+        let max = usize::MAX;
+        let wide = statement(&[(max, &[0, 1])]);
+        assert_eq!(wide.values(0, 0, 0), Some(&[Ext4::ZERO, Ext4::ONE][..]));
+        // Twice this wraps around to the first claim.
+        assert_eq!(wide.values(0, 0, max / 2 + 1), None);
+        assert_eq!(wide.values(0, 0, max - 1), None);
+        let several = statement(&[(max, &[0]), (max, &[0, 1]), (2, &[1])]);
+        assert_eq!(several.values(0, 0, 1), Some(&[Ext4::ONE][..]));
+        assert_eq!(several.values(0, 0, max - 1), None);
+        assert_eq!(several.values(0, 0, max), None);
     }
 }
