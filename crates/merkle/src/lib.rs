@@ -48,4 +48,4 @@ mod rows;
 
 pub use error::Error;
 pub use layers::Builder;
-pub use rows::Table;
+pub use rows::{RowSource, Table};
