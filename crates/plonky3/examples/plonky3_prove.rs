@@ -35,7 +35,10 @@ type Challenge = BinomialExtensionField<Val, 4>;
 
 /// The prover's types.
 mod ours {
-    use super::*;
+    use super::{
+        Challenge, DuplexChallenger, ExtensionMmcs, LaneworkCompression, LaneworkDft, LaneworkMmcs,
+        LaneworkPoseidon2, LaneworkSponge, StarkConfig, TwoAdicFriPcs, Val,
+    };
 
     pub(super) type Perm16 = LaneworkPoseidon2<16>;
     pub(super) type Perm24 = LaneworkPoseidon2<24>;
@@ -50,7 +53,11 @@ mod ours {
 
 /// The verifier's.
 mod stock {
-    use super::*;
+    use super::{
+        Challenge, DuplexChallenger, ExtensionMmcs, Field, MerkleTreeMmcs, PaddingFreeSponge,
+        Poseidon2KoalaBear, Radix2DitParallel, StarkConfig, TruncatedPermutation, TwoAdicFriPcs,
+        Val,
+    };
 
     pub(super) type Perm16 = Poseidon2KoalaBear<16>;
     pub(super) type Perm24 = Poseidon2KoalaBear<24>;

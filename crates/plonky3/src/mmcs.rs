@@ -1,5 +1,5 @@
 use std::fmt;
-use std::ops::{Deref, Range};
+use std::ops::Range;
 
 use lanework_arch::Choice;
 use lanework_arch::cpu::Caches;
@@ -236,7 +236,7 @@ impl<'a, M: Matrix<KoalaBear>> Source<'a, M> {
     fn new(matrix: &'a M, choice: Choice) -> Self {
         // Two slices that live at the same time, in the same place, are no allocations.
         let rows = match (matrix.row_slice(0), matrix.row_slice(0)) {
-            (Some(a), Some(b)) if std::ptr::eq(a.deref(), b.deref()) => RowAccess::Borrowed,
+            (Some(a), Some(b)) if a.as_ptr() == b.as_ptr() => RowAccess::Borrowed,
             _ => RowAccess::Packed,
         };
         Self {
@@ -263,7 +263,7 @@ impl<M: Matrix<KoalaBear>> RowSource for Source<'_, M> {
             RowAccess::Borrowed => {
                 let slices: Vec<_> = rows.map(|row| self.matrix.row_slice(row)).collect();
                 let row = |r: usize| match &slices[r] {
-                    Some(slice) => cast::elements(slice.deref()),
+                    Some(slice) => cast::elements(slice),
                     None => panic!("a row below the height"),
                 };
                 let mut columns = Strided(columns, stride);

@@ -46,10 +46,6 @@ macro_rules! constructors {
             ///
             /// # Panics
             /// If there are fewer than six external rounds.
-            #[expect(
-                clippy::needless_pass_by_value,
-                reason = "the signature of the type it stands in for"
-            )]
             pub fn new(
                 external_constants: ExternalLayerConstants<KoalaBear, $width>,
                 internal_constants: Vec<KoalaBear>,
@@ -133,6 +129,8 @@ impl<P: PackedValue<Value = KoalaBear>, const WIDTH: usize> Permutation<[P; WIDT
     for LaneworkPoseidon2<WIDTH>
 {
     fn permute_mut(&self, state: &mut [P; WIDTH]) {
+        /// The widest vectors of Plonky3 hold this many; wider ones would come in parts.
+        const PART: usize = 16;
         let word = |vector: &P, lane: usize| cast::element(vector.as_slice()[lane]);
         if P::WIDTH == 1 {
             let mut single = state.each_ref().map(|vector| word(vector, 0));
@@ -140,8 +138,6 @@ impl<P: PackedValue<Value = KoalaBear>, const WIDTH: usize> Permutation<[P; WIDT
             *state = single.map(|word| P::broadcast(cast::to_plonky3(word)));
             return;
         }
-        /// The widest vectors of Plonky3 hold this many; wider ones would come in parts.
-        const PART: usize = 16;
         for first in (0..P::WIDTH).step_by(PART) {
             let len = PART.min(P::WIDTH - first);
             let mut states = [[Element::ZERO; WIDTH]; PART];

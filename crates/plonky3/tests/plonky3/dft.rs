@@ -158,7 +158,10 @@ fn callbacks_see_what_they_are_promised() {
     let shift = KoalaBear::GENERATOR;
     let expected = both(stock.coset_lde_batch(matrix.clone(), 1, shift))[0].clone();
     let double = |dft_values: RowMajorMatrix<KoalaBear>| {
-        let values = dft_values.values.iter().map(|value| value.double());
+        let values = dft_values
+            .values
+            .iter()
+            .map(PrimeCharacteristicRing::double);
         RowMajorMatrix::new(values.collect(), 5)
     };
     let transformed =

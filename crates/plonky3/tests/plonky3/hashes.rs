@@ -16,6 +16,8 @@ use rand::rngs::SmallRng;
 
 use crate::{Packing, choices, compress, elements, hash, stock_compress, stock_hash};
 
+type Scalar = [KoalaBear; 8];
+
 /// Ours and the stock permutation permute alike, single states and packed ones.
 fn assert_same<const WIDTH: usize>(
     ours: &LaneworkPoseidon2<WIDTH>,
@@ -110,7 +112,6 @@ fn digests_are_the_stock_ones() {
             assert_eq!(digest.map(|lanes| lanes.extract(0)), expected);
         }
     }
-    type Scalar = [KoalaBear; 8];
     const { assert!(<LaneworkSponge<24, 16> as CryptographicHasher<KoalaBear, Scalar>>::LANES > 1) };
     const { assert!(<LaneworkCompression as PseudoCompressionFunction<Scalar, 2>>::LANES > 1) };
 }

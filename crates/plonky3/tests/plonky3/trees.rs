@@ -8,7 +8,7 @@ use p3_koala_bear::{KoalaBear, Poseidon2KoalaBear, default_koalabear_poseidon2_3
 use p3_matrix::dense::RowMajorMatrix;
 use p3_matrix::{Dimensions, Matrix};
 use p3_merkle_tree::{MerkleTreeError, MerkleTreeMmcs};
-use p3_symmetric::TruncatedPermutation;
+use p3_symmetric::{PaddingFreeSponge, TruncatedPermutation};
 
 use crate::{
     Packing, StockHash, choices, compress, elements, hash, in_pool, matrix, mmcs, stock_hash,
@@ -16,6 +16,9 @@ use crate::{
 };
 
 type Extension = BinomialExtensionField<KoalaBear, 4>;
+type Narrow = PaddingFreeSponge<Poseidon2KoalaBear<16>, 16, 8, 8>;
+type Wide = TruncatedPermutation<Poseidon2KoalaBear<32>, 4, 8, 32>;
+type WideTree<H> = MerkleTreeMmcs<Packing, Packing, H, Wide, 4, 8>;
 
 /// Heights and widths of batches: one row, odd heights, gaps between heights, several matrices of one height, in any
 /// order.
@@ -231,7 +234,6 @@ fn narrow_sponges_make_the_same_trees() {
         LaneworkCompression::new(permutation),
         0,
     );
-    type Narrow = p3_symmetric::PaddingFreeSponge<Poseidon2KoalaBear<16>, 16, 8, 8>;
     let narrow = Narrow::new(p3_koala_bear::default_koalabear_poseidon2_16());
     let stock =
         MerkleTreeMmcs::<Packing, Packing, _, _, 2, 8>::new(narrow, crate::stock_compress(), 0);
@@ -244,8 +246,6 @@ fn narrow_sponges_make_the_same_trees() {
 #[test]
 fn the_stock_tree_takes_our_hashes() {
     let mut rng = Rng::new(8);
-    type Wide = TruncatedPermutation<Poseidon2KoalaBear<32>, 4, 8, 32>;
-    type WideTree<H> = MerkleTreeMmcs<Packing, Packing, H, Wide, 4, 8>;
     for choice in choices("plonky3-trees") {
         for shape in shapes() {
             let batch = batch(&mut rng, &shape);
