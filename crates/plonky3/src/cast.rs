@@ -78,14 +78,18 @@ pub(crate) fn words(digest: Digest) -> [KoalaBear; DIGEST_LEN] {
     digest.0.map(to_plonky3)
 }
 
+/// Elements of a page, the smallest there are.
+const PAGE: usize = 1 << 10;
+
+/// Elements that one thread writes at a time: a huge page.
+const CHUNK: usize = 1 << 19;
+
 /// Makes `values` `len` elements long, the new ones zero. All threads write them, so that they share
 /// the page faults.
 ///
 /// # Panics
 /// If the length shrinks or the memory is not there.
 pub(crate) fn grow(values: &mut Vec<KoalaBear>, len: usize) {
-    /// Elements that one thread writes at a time: a huge page.
-    const CHUNK: usize = 1 << 19;
     grow_with(values, len, |_, spare| {
         let written = spare.len();
         Threads::current().for_each(spare.chunks_mut(CHUNK), |chunk| {
@@ -123,8 +127,14 @@ pub(crate) fn grow_with(
             ),
         )
     };
-    // Rows are read and written far apart later.
+    // Rows are written far apart, and by several threads at the same time: these would all wait for each page. So pages
+    // are there before, and large ones where the system grants them.
     prefer_huge_pages(spare);
+    Threads::current().for_each(spare.chunks_mut(CHUNK), |chunk| {
+        for page in chunk.chunks_mut(PAGE) {
+            page[0].write(Element::ZERO);
+        }
+    });
     let written = fill(old, spare);
     assert_eq!(written, additional, "elements written");
     // SAFETY: bounds: the capacity was reserved above, and all elements up to `len` are written: `fill` writes none twice, and
