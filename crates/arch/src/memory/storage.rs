@@ -230,6 +230,15 @@ mod heap {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_wish_for_huge_pages_keeps_what_memory_holds() {
+        let mut bytes = vec![7_u8; 5 << 20];
+        prefer_huge_pages(&mut bytes[1..]);
+        prefer_huge_pages(&mut bytes[..100]);
+        prefer_huge_pages::<u8>(&mut []);
+        assert!(bytes.iter().all(|&byte| byte == 7));
+    }
+
     macro_rules! suite {
         ($name:ident, $storage:ty, $absurd:expr) => {
             #[test]
