@@ -244,7 +244,8 @@ impl<S: tracing::Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Phases {
         if let (Some(clock), Some(Begin(start, trees))) =
             (clock(span.name()), span.extensions_mut().remove::<Begin>())
         {
-            clock.add(start.elapsed().saturating_sub(TREES.read() - trees));
+            let in_trees = TREES.read().saturating_sub(trees);
+            clock.add(start.elapsed().saturating_sub(in_trees));
         }
     }
 }
