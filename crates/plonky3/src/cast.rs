@@ -90,7 +90,7 @@ const CHUNK: usize = 1 << 19;
 /// # Panics
 /// If the length shrinks or the memory is not there.
 pub(crate) fn grow(values: &mut Vec<KoalaBear>, len: usize) {
-    grow_with(values, len, |_, spare| {
+    let fill = |_: &mut [Element], spare: &mut [MaybeUninit<Element>]| {
         let written = spare.len();
         Threads::current().for_each(spare.chunks_mut(CHUNK), |chunk| {
             for element in chunk {
@@ -98,7 +98,9 @@ pub(crate) fn grow(values: &mut Vec<KoalaBear>, len: usize) {
             }
         });
         written
-    });
+    };
+    // SAFETY: bounds: the chunks are all of `spare`, and each element of a chunk is written.
+    unsafe { grow_with(values, len, fill) }
 }
 
 /// Makes `values` `len` elements long, the new ones being what `fill` writes, which gets the old ones and the memory of the
@@ -106,7 +108,10 @@ pub(crate) fn grow(values: &mut Vec<KoalaBear>, len: usize) {
 ///
 /// # Panics
 /// If the length shrinks, the memory is not there, or not all elements were written.
-pub(crate) fn grow_with(
+///
+/// # Safety
+/// `fill` writes no element twice, so that as many writes as there are elements have reached all of them.
+pub(crate) unsafe fn grow_with(
     values: &mut Vec<KoalaBear>,
     len: usize,
     fill: impl FnOnce(&mut [Element], &mut [MaybeUninit<Element>]) -> usize,
@@ -137,7 +142,7 @@ pub(crate) fn grow_with(
     });
     let written = fill(old, spare);
     assert_eq!(written, additional, "elements written");
-    // SAFETY: bounds: the capacity was reserved above, and all elements up to `len` are written: `fill` writes none twice, and
-    // as many as there are.
+    // SAFETY: bounds: the capacity was reserved above, and all elements up to `len` are written: `fill` writes none twice, as the
+    // caller says, and as many as there are.
     unsafe { values.set_len(len) };
 }

@@ -164,7 +164,11 @@ impl LaneworkDft {
         // A strip is the work of one thread, so that there should be some for each of them, and their memory
         // small beside that of the matrix.
         if width >= 2 * STRIP * Threads::current().count().get() {
-            cast::grow_with(values, len, |old, new| job.by_strips(old, new));
+            #[expect(unsafe_code, reason = "the strips are known here")]
+            // SAFETY: bounds: strips are disjoint, and each writes the rows of its own once, in ascending order.
+            unsafe {
+                cast::grow_with(values, len, |old, new| job.by_strips(old, new));
+            }
         } else {
             cast::grow(values, len);
             job.by_columns(cast::elements_mut(values));
