@@ -1,6 +1,7 @@
 //! `lanework prove`: from a table to a proof of its columns' values at a point.
 
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -52,7 +53,7 @@ pub(crate) struct Prove {
     #[arg(long, value_enum, default_value_t = args::Memory::Keep)]
     memory: args::Memory,
 
-    /// Rows after the point's that every column is opened at
+    /// Rows after the point's that every column is opened at, in any order; the row before is the number of rows less one
     #[arg(long, value_name = "S,...", value_delimiter = ',', default_value = "0")]
     shifts: Vec<usize>,
 
@@ -126,6 +127,20 @@ fn with<E: Extension>(arguments: Prove) -> anyhow::Result<()> {
     if list.len() != arguments.shifts.len() {
         bail!("--shifts names a row twice");
     }
+    let statement_path = arguments.statement.unwrap_or_else(|| {
+        let mut name = arguments.output.clone().into_os_string();
+        name.push(".statement.json");
+        name.into()
+    });
+    if let Source::File { path, .. } = &source {
+        different(path, &arguments.output)?;
+        different(path, &statement_path)?;
+    }
+    different(&arguments.output, &statement_path)?;
+    // Before the work, which may take long.
+    let files = [&arguments.output, &statement_path].map(|path| Target::new(path));
+    let [proof_file, statement_file] = files;
+    let (proof_file, statement_file) = (proof_file?, statement_file?);
     let reading = Instant::now();
     let (table, _) = source.open(&committer, visibility)?;
     let read = reading.elapsed();
@@ -167,17 +182,14 @@ fn with<E: Extension>(arguments: Prove) -> anyhow::Result<()> {
     let (made, proof, report) = committer.open(&proof_params, &mut transcript, &openings, zeta)?;
     progress.finish();
 
-    let statement_path = arguments.statement.unwrap_or_else(|| {
-        let mut name = arguments.output.clone().into_os_string();
-        name.push(".statement.json");
-        name.into()
-    });
     let file = statement::File::new(params, &proof_params, &function, &made);
-    write(
-        &statement_path,
-        &(serde_json::to_string(&file)? + "\n").into_bytes(),
-    )?;
-    write(&arguments.output, &proof.to_bytes())?;
+    let text = serde_json::to_string(&file)? + "\n";
+    let (statement_file, proof_file) = (
+        statement_file.write(text.as_bytes())?,
+        proof_file.write(&proof.to_bytes())?,
+    );
+    statement_file.keep()?;
+    proof_file.keep()?;
 
     let done = Done {
         shape,
@@ -203,8 +215,56 @@ fn with<E: Extension>(arguments: Prove) -> anyhow::Result<()> {
     })
 }
 
-fn write(path: &std::path::Path, bytes: &[u8]) -> anyhow::Result<()> {
-    std::fs::write(path, bytes).with_context(|| format!("cannot write {}", printable(path)))
+/// Refuses two names of one file.
+fn different(one: &Path, other: &Path) -> anyhow::Result<()> {
+    let same = match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one == other,
+    };
+    if same {
+        bail!(
+            "{}: one file for two things\nhint: name another",
+            printable(one)
+        );
+    }
+    Ok(())
+}
+
+/// A file that appears when it is complete, in the place of an earlier one.
+struct Target<'a> {
+    path: &'a Path,
+    file: tempfile::NamedTempFile,
+}
+
+impl<'a> Target<'a> {
+    fn new(path: &'a Path) -> anyhow::Result<Self> {
+        let failed = || format!("cannot write {}", printable(path));
+        if path.is_dir() {
+            bail!("{}, which is a folder", failed());
+        }
+        let folder = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let mut builder = tempfile::Builder::new();
+        // As files are made without further ado; the mask of the process takes away from it.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.tempfile_in(folder).with_context(failed)?;
+        Ok(Self { path, file })
+    }
+
+    fn write(mut self, bytes: &[u8]) -> anyhow::Result<Self> {
+        let failed = || format!("cannot write {}", printable(self.path));
+        self.file.write_all(bytes).with_context(failed)?;
+        Ok(self)
+    }
+
+    fn keep(self) -> anyhow::Result<()> {
+        let failed = || format!("cannot write {}", printable(self.path));
+        self.file.persist(self.path).with_context(failed)?;
+        Ok(())
+    }
 }
 
 /// A proof that was made.

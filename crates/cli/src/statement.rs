@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use lanework::arch::Choice;
 use lanework::arch::files::{PositionedFile, printable};
 use lanework::field::KoalaBear;
@@ -154,9 +154,14 @@ impl File {
     /// If it cannot be read, or is no statement of this version.
     pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
         let bytes = read_file(path)?;
-        let file: Self = serde_json::from_slice(&bytes).with_context(|| {
-            format!(
-                "{}: not a statement\nhint: `lanework prove` writes one beside its proof",
+        let file: Self = serde_json::from_slice(&bytes).map_err(|error| {
+            let hint = if bytes.starts_with(b"LWfp") {
+                "this is a proof; the statement goes to --statement"
+            } else {
+                "`lanework prove` writes one beside its proof"
+            };
+            anyhow!(
+                "{}: not a statement: {error}\nhint: {hint}",
                 printable(path)
             )
         })?;

@@ -9,8 +9,10 @@ use lanework::arch::Choice;
 use lanework::arch::files::printable;
 use lanework::field::koala::{Ext4, Ext6};
 use lanework::fri::{Extension, Header, Proof, Sizes, sample_point, verify};
+use lanework::security::fri::Regime;
 use serde::Serialize;
 
+use crate::security::RegimeName;
 use crate::{output, statement};
 
 const VERIFY_EXAMPLES: &str = "\
@@ -33,6 +35,14 @@ pub(crate) struct Verify {
     /// The statement that it is to prove
     #[arg(long, value_name = "FILE")]
     statement: PathBuf,
+
+    /// Refuse parameters that give fewer bits of security
+    #[arg(long, value_name = "BITS")]
+    min_security: Option<u32>,
+
+    /// What is assumed for --min-security
+    #[arg(long, value_enum, default_value_t = RegimeName::Unique)]
+    regime: RegimeName,
 
     /// Print one JSON object
     #[arg(long)]
@@ -82,22 +92,35 @@ fn with<E: Extension>(arguments: &Verify, file: &statement::File) -> anyhow::Res
     let stated = file.statement::<E>().with_context(named)?;
     let bytes = statement::read_file(&arguments.proof)?;
 
+    stated.check(&params, &proof_params).with_context(named)?;
+    let tables = || stated.batches.iter().flat_map(|batch| &batch.tables);
+    let mut security = Security::default();
+    for regime in Regime::ALL {
+        // Nothing is known in some regimes about some parameters.
+        let report = proof_params.security::<E>(regime, &params, tables());
+        security.set(regime, report.ok().map(|report| report.security_bits()));
+    }
+
     let start = Instant::now();
     let mut transcript = statement::transcript(&function, Choice::portable());
     let zeta: E = sample_point(&params, &proof_params, &mut transcript, &stated.batches);
-    let refused = if zeta == stated.zeta {
+    let bits = security.of(arguments.regime.into()).unwrap_or(0);
+    let refused = if arguments.min_security.is_some_and(|least| bits < least) {
+        Some(format!("the parameters give {bits} bits of security"))
+    } else if zeta != stated.zeta {
+        Some("the point is not the one that the transcript gives for this statement".to_owned())
+    } else {
         match Proof::<E>::from_bytes(&bytes) {
             Ok(proof) => verify(&params, &proof_params, &mut transcript, &stated, &proof)
                 .err()
-                .map(|error| error.to_string()),
-            Err(error) => Some(error.to_string()),
+                .map(|error| format!("{error}; is it the proof of this statement?")),
+            Err(error) => Some(format!("no proof: {error}")),
         }
-    } else {
-        Some("the point is not the one that the transcript gives".to_owned())
     };
     let done = Done {
         file,
         bytes: bytes.len(),
+        security,
         refused,
         time: start.elapsed(),
     };
@@ -115,10 +138,49 @@ fn with<E: Extension>(arguments: &Verify, file: &statement::File) -> anyhow::Res
     })
 }
 
+/// Bits of security in each regime, where something is known.
+#[derive(Copy, Clone, Default, Serialize)]
+struct Security {
+    unique: Option<u32>,
+    list: Option<u32>,
+    conjectured: Option<u32>,
+}
+
+impl Security {
+    fn set(&mut self, regime: Regime, bits: Option<u32>) {
+        match regime {
+            Regime::UniqueDecoding => self.unique = bits,
+            Regime::ListDecoding => self.list = bits,
+            Regime::Conjectured => self.conjectured = bits,
+            _ => {}
+        }
+    }
+
+    fn of(self, regime: Regime) -> Option<u32> {
+        match regime {
+            Regime::UniqueDecoding => self.unique,
+            Regime::ListDecoding => self.list,
+            Regime::Conjectured => self.conjectured,
+            _ => None,
+        }
+    }
+
+    fn text(self) -> String {
+        let bits = |bits: Option<u32>| bits.map_or("none".to_owned(), |bits| bits.to_string());
+        format!(
+            "{} bits (unique decoding), {} (list decoding), {} (conjectured)",
+            bits(self.unique),
+            bits(self.list),
+            bits(self.conjectured)
+        )
+    }
+}
+
 /// A verification that is over.
 struct Done<'a> {
     file: &'a statement::File,
     bytes: usize,
+    security: Security,
     refused: Option<String>,
     time: Duration,
 }
@@ -133,6 +195,7 @@ struct Json<'a> {
     claims: usize,
     queries: u32,
     degree: usize,
+    security_bits: Security,
     ms: f64,
 }
 
@@ -155,6 +218,7 @@ impl Done<'_> {
             claims: self.claims(),
             queries: self.file.queries,
             degree: self.file.degree,
+            security_bits: self.security,
             ms: output::millis(self.time),
         };
         Ok(serde_json::to_string(&json)? + "\n")
@@ -203,6 +267,7 @@ impl Done<'_> {
                 self.file.transcript
             ),
         ));
+        facts.push(("security", self.security.text()));
         facts.push(("time", format!("{:.2} ms", output::millis(self.time))));
         output::facts(&facts)
     }

@@ -1,4 +1,4 @@
-//! Commits twice, as a prover does that must see a challenge in between, and opens everything with one proof.
+//! Commits twice, with few queries for a quick look, as a prover does that must see a challenge in between, and opens everything with one proof.
 //!
 //! `cargo run --release -p lanework --example two_batches`
 
@@ -83,8 +83,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(statement.batches, batches);
     fri::verify(&params, &proof_params, &mut verifier, &statement, &proof)?;
 
-    // The powers: each is the one before times the challenge, but for the first after the last. So the values one
-    // row further are those at the point times the challenge, plus a multiple of the Lagrange polynomial of the last row.
     let values = statement.values(1, 0, 0).ok_or("the column")?;
     println!("verified; the powers at the point: {:?}", values[0]);
     Ok(())

@@ -182,11 +182,60 @@ fn changed_proofs_are_invalid_and_changed_statements_too() {
     assert_eq!(with(&|value| value["degree"] = 5.into()), 2);
     assert_eq!(with(&|value| value["more"] = 5.into()), 2);
     assert_eq!(with(&|value| value["version"] = 2.into()), 2);
-    assert_eq!(with(&|value| value["batches"] = Value::Array(vec![])), 1);
+    assert_eq!(with(&|value| value["batches"] = Value::Array(vec![])), 2);
+    let shape = |value: &mut Value| value["batches"][0]["tables"][0]["log_rows"] = 60.into();
+    assert_eq!(with(&shape), 2);
     fs::write(&statement, "{").unwrap();
     let output = run(&VERIFY, folder.path());
     assert_eq!(status(&output), 2);
     assert!(String::from_utf8(output.stderr).unwrap().contains("hint: "));
+}
+
+/// Seven queries and sixteen bits of work are little.
+#[test]
+fn the_verifier_tells_how_sure_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    prove(folder.path(), &[]);
+    let verified = json(&success(run(
+        &[&VERIFY[..], &["--json"]].concat(),
+        folder.path(),
+    )));
+    assert_eq!(verified["security_bits"]["unique"], 18);
+    let enough = run(
+        &[&VERIFY[..], &["--min-security", "18"]].concat(),
+        folder.path(),
+    );
+    assert_eq!(status(&enough), 0);
+    let more = run(
+        &[&VERIFY[..], &["--min-security", "19"]].concat(),
+        folder.path(),
+    );
+    assert_eq!(status(&more), 1);
+    let regime = ["--min-security", "19", "--regime", "conjectured"];
+    assert_eq!(
+        status(&run(&[&VERIFY[..], &regime].concat(), folder.path())),
+        0
+    );
+}
+
+#[test]
+fn no_file_is_written_over_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = folder.path().join("in.npy");
+    fs::copy(example(), &table).unwrap();
+    for outputs in [
+        &["-o", "in.npy"][..],
+        &["-o", "./in.npy"],
+        &["-o", "t.lwp", "--statement", "in.npy"],
+        &["-o", "t.lwp", "--statement", "t.lwp"],
+        &["-o", "."],
+    ] {
+        let arguments = [&["prove", "in.npy", "--queries", "3"], outputs].concat();
+        assert_eq!(status(&run(&arguments, folder.path())), 2, "{outputs:?}");
+    }
+    assert_eq!(fs::read(&table).unwrap(), fs::read(example()).unwrap());
+    let names = fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(names, 1, "the input alone");
 }
 
 #[test]
