@@ -18,6 +18,7 @@ LAYERS = {
     "lanework-security": 4,
     "lanework-fri": 5,
     "lanework-whir": 5,
+    "lanework-plonky3": 5,
     "lanework-nano": 5,
     "lanework-opencl": 5,
     "lanework": 6,

@@ -13,6 +13,8 @@ Examples:
   lanework commit trace.bin --rows 65536 --columns 80 --memory consume --json
   lanework commit --synthetic lineth:1 --rows 4096 --columns 4096
   lanework commit --scheme whir any.file
+  lanework prove examples/trace.npy -o trace.lwp
+  lanework verify trace.lwp --statement trace.lwp.statement.json
   lanework cpu
   lanework cpu --json
   lanework bench ntt
@@ -64,6 +66,9 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Commit(Commit),
     Cpu(Cpu),
+    Prove(crate::prove::Prove),
+    Verify(crate::verify::Verify),
+    Inspect(crate::verify::Inspect),
     Bench(crate::bench::args::Bench),
     Security(crate::security::Security),
     Work(crate::work::args::Work),
@@ -73,9 +78,40 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = COMMIT_EXAMPLES)]
 pub(crate) struct Commit {
+    #[command(flatten)]
+    pub(crate) input: Input,
+
+    /// The commitment scheme
+    #[arg(long, value_enum, default_value_t = Scheme::Fri)]
+    pub(crate) scheme: Scheme,
+
+    #[command(flatten)]
+    pub(crate) code: Code,
+
+    /// The hash of leaves and nodes (whir) [default: blake3]
+    #[arg(long, value_enum)]
+    pub(crate) hash: Option<Hash>,
+
+    /// What stays in memory: all; codewords and tree, columns are given back while encoding (fri); little, columns
+    /// are read when they are encoded and codewords are not kept (fri); the words and the tree (whir)
+    #[arg(long, value_enum, default_value_t = Memory::Keep)]
+    pub(crate) memory: Memory,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Where a table comes from.
+#[derive(Debug, Args)]
+pub(crate) struct Input {
     /// The table, a .npy, .csv or .bin file; with --scheme whir any file
-    #[arg(required_unless_present = "synthetic", conflicts_with = "synthetic")]
-    pub(crate) input: Option<PathBuf>,
+    #[arg(
+        id = "input",
+        value_name = "INPUT",
+        required_unless_present = "synthetic",
+        conflicts_with = "synthetic"
+    )]
+    pub(crate) path: Option<PathBuf>,
 
     /// A generated table instead, lineth:SEED or random:SEED, with --rows and --columns; with --scheme whir random:SEED,
     /// of 64-bit words
@@ -102,11 +138,11 @@ pub(crate) struct Commit {
     /// Take values modulo p where they are negative or not below p
     #[arg(long, conflicts_with = "synthetic")]
     pub(crate) reduce: bool,
+}
 
-    /// The commitment scheme
-    #[arg(long, value_enum, default_value_t = Scheme::Fri)]
-    pub(crate) scheme: Scheme,
-
+/// The code and its hash.
+#[derive(Copy, Clone, Debug, Args)]
+pub(crate) struct Code {
     /// The inverse of the rate, code length ÷ message length: how many times as long as a column its
     /// codeword is
     #[arg(long, value_enum, default_value_t = Rate::Two)]
@@ -116,21 +152,9 @@ pub(crate) struct Commit {
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 
-    /// The hash of leaves and nodes (whir) [default: blake3]
-    #[arg(long, value_enum)]
-    pub(crate) hash: Option<Hash>,
-
     /// The width of the sponge that hashes rows in the plonky3 format [default: 24]
     #[arg(long, value_enum)]
     pub(crate) sponge: Option<Sponge>,
-
-    /// What stays in memory: all; codewords and tree, columns are given back while encoding (fri); little, columns
-    /// are read when they are encoded and codewords are not kept (fri); the words and the tree (whir)
-    #[arg(long, value_enum, default_value_t = Memory::Keep)]
-    pub(crate) memory: Memory,
-
-    #[command(flatten)]
-    pub(crate) common: Common,
 }
 
 /// Show what runs on this machine and why: instruction sets, kernels, caches, threads.
@@ -227,4 +251,12 @@ pub(crate) enum Memory {
 pub(crate) enum Pad {
     Zero,
     Last,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TranscriptHash {
+    /// Poseidon2 with the constants of the format
+    Poseidon2,
+    Blake3,
+    Blake2s,
 }

@@ -7,7 +7,11 @@ mod commit;
 mod cpu;
 mod kernels;
 mod output;
+mod prove;
 mod security;
+mod statement;
+mod table;
+mod verify;
 mod work;
 
 use std::process::ExitCode;
@@ -44,6 +48,12 @@ fn main() -> ExitCode {
     finish(match arguments.command {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Commit(arguments) => commit::run(arguments),
+        Command::Prove(arguments) => prove::run(arguments),
+        Command::Verify(arguments) => match verify::run(&arguments) {
+            Ok(verify::Answer::Invalid) => return ExitCode::from(NEGATIVE),
+            result => result.map(drop),
+        },
+        Command::Inspect(arguments) => verify::inspect(&arguments),
         Command::Cpu(arguments) => cpu::run(&arguments),
         Command::Security(arguments) => security::run(&arguments),
         Command::Work(arguments) => match work::run(&arguments) {

@@ -117,7 +117,7 @@ impl Heights {
 }
 
 #[derive(Copy, Clone, Debug, ValueEnum)]
-enum Degree {
+pub(crate) enum Degree {
     #[value(name = "4")]
     Four = 4,
     #[value(name = "6")]
@@ -125,7 +125,7 @@ enum Degree {
 }
 
 #[derive(Copy, Clone, Debug, ValueEnum)]
-enum Arity {
+pub(crate) enum Arity {
     #[value(name = "2")]
     Two = 2,
     #[value(name = "4")]
@@ -137,7 +137,7 @@ enum Arity {
 }
 
 #[derive(Copy, Clone, Debug, ValueEnum)]
-enum RegimeName {
+pub(crate) enum RegimeName {
     Unique,
     List,
     Conjectured,

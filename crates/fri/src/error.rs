@@ -1,4 +1,4 @@
-//! Why a commitment cannot be made.
+//! Why a commitment or an opening cannot be made.
 
 /// What is wrong with parameters or tables, or what the machine lacks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -126,7 +126,7 @@ pub enum Error {
         got: u32,
     },
     /// No such number of queries.
-    #[error("{got} queries\nhint: from 1 to {max}")]
+    #[error("{got} queries\nhint: from 1 to {max}; more bits of security take more")]
     Queries {
         /// As given.
         got: u32,

@@ -7,6 +7,7 @@
 //! | module | what it has |
 //! |---|---|
 //! | the root | [`Params`], [`Table`] and the [`ColumnSource`] trait behind it, [`commit`], [`Committer`] |
+//! | the root | [`Committer::open`], [`Statement`], [`Proof`] and [`verify`]: values of columns at a point and its shifts; [`ProofParams`] |
 //! | the root | [`ProverData::open`] and [`RowVerifier`]: openings of encoded rows |
 //! | [`lineth`] | openings of commitments in the lineth format and their verifier |
 //! | [`synthetic`] | generated tables, for tests and measurements |
@@ -28,6 +29,28 @@
 //! println!("{} bytes of codewords in {:?}", report.codeword_bytes, report.total);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # The protocol
+//!
+//! An opening shows the values y of committed columns f at points z = `zeta` w^s, where w is the root of unity
+//! of order n for n rows and s a shift. It is batched FRI with quotients, made non-interactive by a
+//! [`Transcript`](lanework_transcript::Transcript). Levels are the columns of one height; within a level, columns are counted batch by batch
+//! and table by table, base columns before extension columns.
+//!
+//! 1. Absorb parameters, constants of the permutations, shapes, shifts and commitments; the point; the claims.
+//! 2. Work for the batching challenge, if asked for; squeeze alpha. Each level stands for the codeword
+//!    Q(x) = sum over its columns c of alpha^c, times the sum over the points of the column of (f(x) - y)/(x - z).
+//! 3. Start with Q of the tallest level. While the codeword is longer than the final polynomial allows: cut it into
+//!    rows of neighbours, as many as the arity, or fewer so that the next smaller level or the end is met; commit
+//!    to the rows, absorb, work, squeeze beta; replace each row by the value at beta of the polynomial through it. If
+//!    a level is as long as the result, add beta^arity times its Q. The points of folding are those of the
+//!    subgroup, whatever coset columns are encoded on.
+//! 4. Absorb the coefficients of what is left; work; squeeze positions.
+//! 5. Open the rows of all batches at the positions, and the rows of all rounds, each row once, with the
+//!    digests that cannot be computed; values that a verifier computes itself are left out.
+//!
+//! The final polynomial is as long as the parameters say or as the smallest table, whichever is less. The quotient of a
+//! table of one row must be zero.
 #![forbid(unsafe_code)]
 
 mod commit;

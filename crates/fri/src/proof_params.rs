@@ -41,13 +41,14 @@ impl ProofParams {
     /// The most queries.
     pub const QUERIES_MAX: u32 = 1 << 16;
 
-    /// A builder with the defaults: arity 8, a final polynomial of at most 64 coefficients, no grinding,
-    /// and 124 queries, which say little before one knows the rate: see [`ProofParamsBuilder::for_security`].
+    /// A builder with the defaults: arity 8, a final polynomial of at most 64 coefficients, no grinding. How many
+    /// queries there must be depends on the rate and on what is assumed:
+    /// [`for_security`](ProofParamsBuilder::for_security) finds it, or [`queries`](ProofParamsBuilder::queries) sets it.
     pub fn builder() -> ProofParamsBuilder {
         ProofParamsBuilder(Self {
             log_arity: 3,
             log_final_len: 6,
-            queries: 124,
+            queries: 0,
             grinding: Grinding::default(),
         })
     }
@@ -152,13 +153,13 @@ impl ProofParamsBuilder {
         })
     }
 
-    /// Sets the queries, at least 1.
+    /// Sets the queries, from 1 to [`ProofParams::QUERIES_MAX`].
     #[must_use]
     pub fn queries(self, queries: u32) -> Self {
         Self(ProofParams { queries, ..self.0 })
     }
 
-    /// Sets the bits of work.
+    /// Sets the bits of work, each at most 24.
     #[must_use]
     pub fn grinding(self, grinding: Grinding) -> Self {
         Self(ProofParams { grinding, ..self.0 })

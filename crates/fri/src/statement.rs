@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use lanework_field::koala::Extension;
 
-use crate::{Commitment, Shape};
+use crate::schedule::Schedule;
+use crate::{Commitment, Params, ProofParams, Shape, ShapeError};
 
 /// At which points the columns of a table are opened: at `zeta w^s` for every shift s of the column,
 /// where w is the root of unity of order n for n rows. Shift 1 is the next row.
 ///
-/// Columns are counted as a [`Shape`] counts them, base columns first; an extension column is one.
+/// Columns are counted as a [`Shape`] counts them, base columns first; an extension column is one. Every column has a
+/// shift at least, and its shifts ascend and are below the number of rows; this is checked against the shape
+/// by [`Committer::open`](crate::Committer::open) and [`verify`](crate::verify()).
 ///
 /// ```
 /// use lanework_fri::Shifts;
@@ -100,9 +103,12 @@ pub struct OpenedBatch {
 }
 
 /// What a proof proves: the columns behind the commitments are codewords of polynomials with these values
-/// at these points.
+/// at these points; codewords up to the distance that the parameters are chosen for, and of degree up to n for n
+/// rows, as in every FRI with quotients, or 0 for one row.
 ///
-/// A verifier takes it from its caller, never from the prover alone.
+/// Commitments and claims are what a prover says. Shapes, shifts and parameters are the protocol's, which a
+/// verifier must not take from the prover; and the point is a challenge, which it computes itself, see
+/// [`sample_point`](crate::sample_point).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement<E> {
     /// What was committed to, in the order in which the protocol did so.
@@ -114,6 +120,17 @@ pub struct Statement<E> {
 }
 
 impl<E: Extension> Statement<E> {
+    /// Whether shapes and shifts can be opened, and the point lies in no domain: what both sides check first.
+    ///
+    /// # Errors
+    /// [`ShapeError`].
+    pub fn check(&self, params: &Params, proof_params: &ProofParams) -> Result<(), ShapeError> {
+        let tables: Vec<&[OpenedTable]> =
+            self.batches.iter().map(|batch| &batch.tables[..]).collect();
+        let schedule = Schedule::new::<E>(params, proof_params, &tables)?;
+        schedule.check_point(params.format(), self.zeta)
+    }
+
     /// The claimed values of a column, in the order of its shifts; `None` if there is no such column.
     pub fn values(&self, batch: usize, table: usize, column: usize) -> Option<&[E]> {
         let shifts = &self.batches.get(batch)?.tables.get(table)?.shifts;

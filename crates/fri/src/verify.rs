@@ -41,7 +41,7 @@ pub enum VerifyError {
         /// As many as there are.
         got: usize,
     },
-    /// A nonce lacks the work.
+    /// A nonce lacks the work: so it is, too, if the proof is of another statement or made with another transcript.
     #[error("the nonce {of}: {source}")]
     Nonce {
         /// Which nonce.
@@ -49,7 +49,8 @@ pub enum VerifyError {
         /// What is wrong with it.
         source: lanework_transcript::Error,
     },
-    /// The opened rows of a batch do not belong to its commitment.
+    /// The opened rows of a batch do not belong to its commitment, or to the positions: so it is, too, if the
+    /// proof is of another statement or made with another transcript.
     #[error("batch {batch}: {source}")]
     Rows {
         /// Index of the batch.
@@ -81,12 +82,15 @@ pub enum VerifyError {
 
 /// Verifies that `statement` holds.
 ///
-/// `transcript` is in the state in which the prover's was. The verifier computes with scalars, on the
-/// calling thread; the instruction set and the memory mode of `params` mean nothing to it.
+/// `transcript` is in the state in which the prover's was when it called [`Committer::open`](crate::Committer::open): if both
+/// drew the point from it by [`sample_point`](crate::sample_point), after that. The point itself is part of the
+/// statement, and not computed here: **the caller draws it, or compares it with what it draws**.
+///
+/// The verifier computes with scalars, on the calling thread; the instruction set and the memory mode of `params`
+/// mean nothing to it.
 ///
 /// Soundness is that of batched FRI with quotients (DEEP-FRI, ePrint 2019/336; batching by powers,
-/// ePrint 2020/654): each claimed value y at z makes (f(x) - y)/(x - z) a polynomial of degree below n - 1 only if
-/// it is true.
+/// ePrint 2020/654): (f(x) - y)/(x - z) is a polynomial only if y is the value of f at z.
 ///
 /// # Errors
 /// [`VerifyError`] if the proof does not prove the statement.

@@ -1717,6 +1717,20 @@ fn only_what_was_committed_is_opened() {
         Error::FalseClaim
     );
 
+    let params = lanework_fri::Params::builder(Format::Lineth);
+    let params = params.memory(MemoryMode::Streaming).build().unwrap();
+    let columns = Columns {
+        log_rows: 3,
+        base: Vec::new(),
+        extension: vec![vec![Ext6::ONE; 8]],
+    };
+    let (_, streamed, _) = commit(&params, vec![columns.table()]).unwrap();
+    let without_codewords = [Committed::new(&streamed).unwrap(), committed[1]];
+    assert_eq!(
+        try_open(&case.params, &without_codewords, &statement),
+        Error::Shape { batch: 0 }
+    );
+
     let format = Format::Plonky3 {
         sponge: Sponge::Width16,
     };

@@ -10,7 +10,8 @@
 //!
 //! | module | use it to |
 //! |---|---|
-//! | [`fri`] | commit to tables: parameters in, root and prover data out |
+//! | [`fri`] | commit to tables: parameters in, root and prover data out; open them at points, verify |
+//! | [`transcript`] | Fiat-Shamir transcripts over Poseidon2 and BLAKE, grinding, the bytes of proofs |
 //! | [`whir`] | commit to stacks of 64-bit words: any file, columns, packed bits |
 //! | [`merkle`] | build the trees over columns that are already encoded; `bytes`, over digests of bytes |
 //! | [`ntt`] | transform and extend columns; `additive`, lanes of words of GF(2^64) |
@@ -41,6 +42,50 @@
 //! println!("encoded in {:?}, hashed in {:?}", report.encode, report.hash);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Open it, and verify
+//!
+//! A column is a polynomial: its cells are the values at the roots of unity. The prover shows what it is at a
+//! point that nobody knew before the commitment, and at the points that are one row further.
+//!
+//! ```
+//! use lanework::arch::{Choice, memory::Pages};
+//! use lanework::field::koala::Ext6;
+//! use lanework::fri::{self, Committer, Format, Grinding, OpenedBatch, OpenedTable, Opening, Params, ProofParams, Shifts};
+//! use lanework::security::fri::Regime;
+//! use lanework::transcript::{Function, Transcript};
+//!
+//! // What both agree on: the code, the hash, and how sure they want to be.
+//! let params = Params::builder(Format::Lineth).build()?;
+//! let table = fri::synthetic::Generator::Random { seed: 1 }.table(10, 20, Pages::Normal)?;
+//! let opened = OpenedTable { shape: fri::Shape::base(10, 20), shifts: Shifts::uniform(20, &[0, 1]) };
+//! let proof_params = ProofParams::builder()
+//!     .grinding(Grinding { query: 10, ..Grinding::default() })
+//!     .for_security::<Ext6>(80, Regime::UniqueDecoding, &params, [&opened])?;
+//!
+//! // The prover.
+//! let committer = Committer::new(params.clone())?;
+//! let (commitment, data, _) = committer.commit(vec![table])?;
+//! let batch = OpenedBatch { commitment: commitment.clone(), tables: vec![opened.clone()] };
+//! let mut transcript = Transcript::new(&Function::gnark(), "my protocol 1", Choice::best());
+//! let zeta: Ext6 = fri::sample_point(&params, &proof_params, &mut transcript, &[batch]);
+//! let shifts = [opened.shifts];
+//! let opening = Opening::new(&commitment, &data, &shifts);
+//! let (statement, proof, _report) = committer.open(&proof_params, &mut transcript, &[opening], zeta)?;
+//! let bytes = proof.to_bytes();
+//!
+//! // The verifier, who knows the statement by other means, and checks the point too.
+//! let proof = fri::Proof::<Ext6>::from_bytes(&bytes)?;
+//! let mut transcript = Transcript::new(&Function::gnark(), "my protocol 1", Choice::portable());
+//! let point: Ext6 = fri::sample_point(&params, &proof_params, &mut transcript, &statement.batches);
+//! assert_eq!(point, statement.zeta);
+//! fri::verify(&params, &proof_params, &mut transcript, &statement, &proof)?;
+//! let [here, next] = statement.values(0, 0, 19).ok_or("a column")? else { panic!("two points") };
+//! println!("column 19 is {here:?} at the point and {next:?} one row further");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! `examples/two_batches.rs` opens tables of different heights from two commitments at once.
 //!
 //! # Commit to a file
 //!

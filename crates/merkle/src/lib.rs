@@ -53,4 +53,4 @@ pub use error::Error;
 pub use layers::Builder;
 pub use lower::Lower;
 pub use opening::VerifyError;
-pub use rows::Table;
+pub use rows::{RowSource, Table};

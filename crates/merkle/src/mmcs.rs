@@ -15,7 +15,7 @@ use lanework_hash::{Cell, Digest};
 use crate::layers::Layers;
 use crate::opening::Injected;
 use crate::rows::Rows;
-use crate::{Builder, Error, Lower, Table, memory};
+use crate::{Builder, Error, Lower, RowSource, Table, memory};
 
 /// The digest layers of a binary `MerkleTreeMmcs`.
 #[derive(Debug)]
@@ -35,14 +35,8 @@ impl Tree {
         tables: &[Table<'_>],
         spare: Option<Slab<Digest>>,
     ) -> Result<Self, Error> {
-        let max_height = tables
-            .iter()
-            .map(Table::height)
-            .max()
-            .ok_or(Error::NoTables)?;
-        for (index, table) in tables.iter().enumerate() {
-            check(index, table, max_height)?;
-        }
+        let shapes = tables.iter().map(|table| (table.height(), table.width()));
+        let max_height = check(shapes)?;
         let mut order: Vec<&Table<'_>> = tables.iter().collect();
         order.sort_by_key(|table| Reverse(table.height()));
         let mut rows: Vec<_> = (0..=ceil_log2(max_height)).map(|_| None).collect();
@@ -82,6 +76,31 @@ impl Tree {
     /// Layers at the bottom that were dropped.
     pub fn dropped(&self) -> u32 {
         self.layers.dropped()
+    }
+
+    /// The same over tables that are not kept by columns.
+    ///
+    /// # Errors
+    /// As [`Tree::build`].
+    pub fn build_from_rows(
+        builder: &Builder<'_>,
+        sources: &[&dyn RowSource],
+        spare: Option<Slab<Digest>>,
+    ) -> Result<Self, Error> {
+        let shapes = sources
+            .iter()
+            .map(|source| (source.height(), source.width()));
+        let max_height = check(shapes)?;
+        let mut order = sources.to_vec();
+        order.sort_by_key(|source| Reverse(source.height()));
+        let mut rows: Vec<_> = (0..=ceil_log2(max_height)).map(|_| None).collect();
+        for group in order.chunk_by(|a, b| a.height() == b.height()) {
+            let layer = ceil_log2(max_height) - ceil_log2(group[0].height());
+            rows[layer] = Some(Rows::Sources(group.to_vec()));
+        }
+        Ok(Self {
+            layers: builder.build(max_height, &rows, spare)?,
+        })
     }
 
     /// The digest at the top.
@@ -150,26 +169,29 @@ impl Tree {
     }
 }
 
-fn check(index: usize, table: &Table<'_>, max_height: usize) -> Result<(), Error> {
-    if table.width() == 0 {
-        return Err(Error::NoColumns { table: index });
+/// The greatest of the heights, which go with widths; fails if one of them has no place under it.
+fn check(shapes: impl Iterator<Item = (usize, usize)> + Clone) -> Result<usize, Error> {
+    let heights = shapes.clone().map(|(height, _)| height);
+    let max_height = heights.max().ok_or(Error::NoTables)?;
+    for (table, (height, width)) in shapes.enumerate() {
+        if width == 0 {
+            return Err(Error::NoColumns { table });
+        }
+        if height == 0 {
+            return Err(Error::NoRows { table });
+        }
+        let below = ceil_log2(max_height) - ceil_log2(height);
+        let expected = ((max_height - 1) >> below) + 1;
+        if height != expected {
+            return Err(Error::IncompatibleHeight {
+                table,
+                height,
+                max_height,
+                expected,
+            });
+        }
     }
-    let height = table.height();
-    if height == 0 {
-        return Err(Error::NoRows { table: index });
-    }
-    let below = ceil_log2(max_height) - ceil_log2(height);
-    let expected = ((max_height - 1) >> below) + 1;
-    if height == expected {
-        Ok(())
-    } else {
-        Err(Error::IncompatibleHeight {
-            table: index,
-            height,
-            max_height,
-            expected,
-        })
-    }
+    Ok(max_height)
 }
 
 fn ceil_log2(len: usize) -> usize {

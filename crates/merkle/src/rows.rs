@@ -82,11 +82,25 @@ impl<'a> Table<'a> {
     }
 }
 
+/// A table whose columns do not lie in memory as such: one that is kept row by row, or computed.
+pub trait RowSource: Sync {
+    /// Columns.
+    fn width(&self) -> usize;
+
+    /// Rows.
+    fn height(&self) -> usize;
+
+    /// Writes the cells of `rows`, column by column: that of row `rows.start + i` in column c to
+    /// `columns[c * stride + i]`. There are at most `stride` rows.
+    fn copy_columns(&self, rows: Range<usize>, columns: &mut [KoalaBear], stride: usize);
+}
+
 /// The messages that feed one layer of a tree, of which message i makes digest i.
-#[derive(Debug)]
 pub(crate) enum Rows<'a> {
     /// Message i is row i of the cells.
     Single(Vec<Cell<'a>>),
+    /// Message i is row i of the sources, one after the other.
+    Sources(Vec<&'a dyn RowSource>),
     /// Message i is the prefix, row 2i of the table, and row 2i + 1.
     Pairs {
         prefix: [KoalaBear; 3],
@@ -111,11 +125,46 @@ impl Rows<'_> {
                 hasher.hash_rows(cells, range, out);
                 Ok(())
             }
+            Self::Sources(sources) => hash_sources(sources, hasher, range.start, out, staging),
             Self::Pairs { prefix, table } => {
                 hash_pairs(prefix, table, hasher, range.start, out, staging)
             }
         }
     }
+}
+
+/// As many rows of `width` cells as the second-level cache keeps easily, in whole vectors of the widest
+/// back end.
+fn staged_rows_len(width: usize) -> usize {
+    const STAGED_WORDS: usize = 1 << 15;
+    (STAGED_WORDS / width.max(1) / 32 * 32).clamp(32, 256)
+}
+
+/// The row hasher wants the cells of consecutive messages side by side, so the sources lay out a few
+/// rows at a time.
+fn hash_sources(
+    sources: &[&dyn RowSource],
+    hasher: &dyn RowHasher,
+    first: usize,
+    out: &mut [Digest],
+    staging: &mut Vec<KoalaBear>,
+) -> Result<(), Error> {
+    let width = sources.iter().map(|source| source.width()).sum();
+    let rows_len = staged_rows_len(width);
+    memory::resize(staging, width * rows_len, KoalaBear::ZERO)?;
+    for (block, digests) in out.chunks_mut(rows_len).enumerate() {
+        let (first, count) = (first + block * rows_len, digests.len());
+        let mut rest = &mut staging[..width * rows_len];
+        for source in sources {
+            let (columns, after) = rest.split_at_mut(source.width() * rows_len);
+            source.copy_columns(first..first + count, columns, rows_len);
+            rest = after;
+        }
+        let columns = staging.chunks_exact(rows_len).take(width);
+        let cells = memory::collect(width, columns.map(Cell::Column))?;
+        hasher.hash_rows(&cells, 0..count, digests);
+    }
+    Ok(())
 }
 
 /// The row hasher wants the cells of consecutive messages side by side, so the even and the odd
@@ -128,10 +177,8 @@ fn hash_pairs(
     out: &mut [Digest],
     staging: &mut Vec<KoalaBear>,
 ) -> Result<(), Error> {
-    // Whole vectors of the widest back end, as many as the second-level cache keeps easily.
-    const STAGED_WORDS: usize = 1 << 15;
     let width = table.width();
-    let pairs_len = (STAGED_WORDS / (2 * width.max(1)) / 32 * 32).clamp(32, 256);
+    let pairs_len = staged_rows_len(2 * width);
     memory::resize(staging, 2 * width * pairs_len, KoalaBear::ZERO)?;
     for (block, digests) in out.chunks_mut(pairs_len).enumerate() {
         let (first, count) = (first + block * pairs_len, digests.len());

@@ -7,6 +7,7 @@ mod bytes;
 mod opening;
 
 use std::num::NonZero;
+use std::ops::Range;
 
 use lanework_arch::Choice;
 use lanework_arch::memory::Slab;
@@ -16,7 +17,7 @@ use lanework_hash::{
     Compression, Digest, MerkleDamgard, PaddingFreeSponge, Poseidon2, RoundConstants, RowHasher,
     TruncatedPermutation,
 };
-use lanework_merkle::{Builder, Error, Table, lineth, mmcs};
+use lanework_merkle::{Builder, Error, RowSource, Table, lineth, mmcs};
 use lanework_testkit::cases::Rng;
 use lanework_testkit::isas;
 use lanework_testkit::vectors::{Vector, koalabear};
@@ -510,4 +511,60 @@ fn tables_that_fit_no_tree_are_errors() {
         got: 1,
     };
     assert_eq!(lineth::Table::new(table(&four), 0, 1).unwrap_err(), error);
+}
+
+/// Columns that are handed out as rows of blocks.
+struct Copied<'a>(&'a [Vec<KoalaBear>]);
+
+impl RowSource for Copied<'_> {
+    fn width(&self) -> usize {
+        self.0.len()
+    }
+
+    fn height(&self) -> usize {
+        self.0[0].len()
+    }
+
+    fn copy_columns(&self, rows: Range<usize>, columns: &mut [KoalaBear], stride: usize) {
+        assert_eq!(columns.len(), self.width() * stride);
+        for (target, column) in columns.chunks_exact_mut(stride).zip(self.0) {
+            target[..rows.len()].copy_from_slice(&column[rows.clone()]);
+        }
+    }
+}
+
+#[test]
+fn rows_that_are_copied_give_the_tree_of_the_columns() {
+    let mut rng = Rng::new(9);
+    let modes = Modes::new(Choice::best());
+    let builder = Builder::new(&modes.wide, &modes.truncated);
+    for shapes in [
+        vec![(1, 1)],
+        vec![(33, 7)],
+        vec![(4096, 3), (1024, 40)],
+        vec![(500, 2), (1000, 17), (1000, 1), (63, 600), (1, 5)],
+    ] {
+        let tables: Vec<_> = shapes
+            .iter()
+            .map(|&(height, width)| random_columns(&mut rng, width, height))
+            .collect();
+        let by_columns: Vec<_> = tables.iter().map(|columns| table(columns)).collect();
+        let copied: Vec<_> = tables.iter().map(|columns| Copied(columns)).collect();
+        let sources: Vec<_> = copied.iter().map(|rows| rows as &dyn RowSource).collect();
+        for threads in 1..=3 {
+            let threads = Threads::new(NonZero::new(threads).unwrap()).unwrap();
+            threads.install(|| {
+                let expected = mmcs::Tree::build(&builder, &by_columns, None).unwrap();
+                let tree = mmcs::Tree::build_from_rows(&builder, &sources, None).unwrap();
+                assert_eq!(tree.layers_len(), expected.layers_len());
+                for k in 0..tree.layers_len() {
+                    assert_eq!(tree.layer(k), expected.layer(k), "{shapes:?}, layer {k}");
+                }
+            });
+        }
+    }
+    assert_eq!(
+        mmcs::Tree::build_from_rows(&builder, &[], None).err(),
+        Some(Error::NoTables)
+    );
 }

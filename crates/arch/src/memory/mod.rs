@@ -8,6 +8,7 @@ pub mod stream;
 mod tiles;
 
 pub use slab::{Column, Columns, Slab};
+pub use storage::prefer_huge_pages;
 pub use tiles::{Tile, Tiles, row_blocks, tiles};
 
 /// Which pages a [`Slab`] asks the system for.

@@ -10,6 +10,17 @@ pub(super) use heap::Storage;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) use mapping::Storage;
 
+/// Asks the system to back `memory` by huge pages from now on, as far as it has no pages yet and holds whole huge ones.
+///
+/// For memory that is not a [`Slab`](super::Slab), such as the spare capacity of a large vector. What it holds stays as it
+/// is, and where the system has no such wish there is no effect.
+pub fn prefer_huge_pages<T>(memory: &mut [T]) {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    mapping::prefer_huge_pages(memory);
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    let _ = memory;
+}
+
 /// What every storage is aligned to at least: a cache line, and the widest vector.
 pub(super) const ALIGN: usize = 64;
 
@@ -27,6 +38,18 @@ mod mapping {
     /// The size and alignment of a huge page where the base page has 4 KiB. With other base pages
     /// the huge page is larger, and the request has no effect unless the mapping happens to fit.
     const HUGE_BYTES: usize = 2 << 20;
+
+    pub(super) fn prefer_huge_pages<T>(memory: &mut [T]) {
+        let bytes = size_of_val(memory);
+        let start = memory.as_mut_ptr().cast::<u8>();
+        let head = start.align_offset(HUGE_BYTES).min(bytes);
+        let whole_bytes = (bytes - head) / HUGE_BYTES * HUGE_BYTES;
+        if whole_bytes > 0 {
+            // SAFETY: *bounds*: `head + whole_bytes <= bytes`, within the slice. The advice changes which
+            // pages back the memory, not its content.
+            let _ = unsafe { madvise(start.add(head).cast(), whole_bytes, Advice::LinuxHugepage) };
+        }
+    }
 
     /// A private anonymous mapping: zero at first, and again wherever pages were given back.
     pub(in super::super) struct Storage {
@@ -206,6 +229,15 @@ mod heap {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wish_for_huge_pages_keeps_what_memory_holds() {
+        let mut bytes = vec![7_u8; 5 << 20];
+        prefer_huge_pages(&mut bytes[1..]);
+        prefer_huge_pages(&mut bytes[..100]);
+        prefer_huge_pages::<u8>(&mut []);
+        assert!(bytes.iter().all(|&byte| byte == 7));
+    }
 
     macro_rules! suite {
         ($name:ident, $storage:ty, $absurd:expr) => {

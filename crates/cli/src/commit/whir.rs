@@ -9,8 +9,8 @@ use lanework::fri::synthetic::Generator;
 use lanework::whir::{self, Commitment, Committer, Function, MemoryMode, Params, Report, Stack};
 use serde::Serialize;
 
-use super::progress::Progress;
-use super::{Millis, ReportKind, Visibility};
+use super::{Millis, ReportKind};
+use crate::table::{Progress, Visibility};
 use crate::{args, output};
 
 /// Where the words come from.
@@ -57,10 +57,10 @@ pub(super) fn run(arguments: args::Commit) -> anyhow::Result<()> {
 
 fn params(arguments: &args::Commit) -> anyhow::Result<Params> {
     for (given, name) in [
-        (arguments.format.is_some(), "--format"),
-        (arguments.sponge.is_some(), "--sponge"),
-        (arguments.pad.is_some(), "--pad"),
-        (arguments.reduce, "--reduce"),
+        (arguments.code.format.is_some(), "--format"),
+        (arguments.code.sponge.is_some(), "--sponge"),
+        (arguments.input.pad.is_some(), "--pad"),
+        (arguments.input.reduce, "--reduce"),
     ] {
         if given {
             bail!(
@@ -87,7 +87,7 @@ fn params(arguments: &args::Commit) -> anyhow::Result<Params> {
         Some(args::Hash::Blake2s) => Function::Blake2s,
     };
     Ok(Params::builder()
-        .log_inv_rate(arguments.rate.log_inverse())
+        .log_inv_rate(arguments.code.rate.log_inverse())
         .function(function)
         .memory(memory)
         .choice(arguments.common.choice()?)
@@ -97,14 +97,14 @@ fn params(arguments: &args::Commit) -> anyhow::Result<Params> {
 
 impl Source {
     fn resolve(arguments: args::Commit) -> anyhow::Result<Self> {
-        let args::Commit {
-            input,
+        let args::Input {
+            path,
             synthetic,
             rows,
             columns,
             ..
-        } = arguments;
-        match (input, synthetic) {
+        } = arguments.input;
+        match (path, synthetic) {
             (Some(path), None) => {
                 if rows.is_some() || columns.is_some() {
                     bail!(

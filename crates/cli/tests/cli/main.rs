@@ -2,6 +2,7 @@
 
 mod bench;
 mod low;
+mod prove;
 mod security;
 #[cfg(unix)]
 mod serve;

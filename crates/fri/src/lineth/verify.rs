@@ -7,7 +7,7 @@ use lanework_arch::Choice;
 use lanework_field::koala::Ext6;
 use lanework_field::{Field, KoalaBear, batch_inverse};
 use lanework_hash::{Compression, DIGEST_LEN, Digest, MerkleDamgard, Poseidon2, RowHasher};
-use lanework_merkle::lineth::LEAF_TAG;
+use lanework_merkle::lineth::header;
 
 use super::params::{InputTree, Level, Opened, Plan};
 use super::proof::{InputCap, InputOpening, Proof, Row, RunningOpening};
@@ -182,10 +182,7 @@ fn check_rows(tree: usize, opened: &Opened, rows: &[Row]) -> Result<(), Error> {
 
 /// The digest of a row, or of a pair with the even one first.
 fn hash_rows(hash: &MerkleDamgard, opened: &Opened, rows: &[&Row]) -> Digest {
-    let widths = [opened.base.len(), opened.extension.len()];
-    let widths = widths.map(|width| KoalaBear::from_u64(width as u64));
-    let mut message = vec![LEAF_TAG];
-    message.extend(widths);
+    let mut message = header(opened.base.len(), opened.extension.len()).to_vec();
     message.extend(rows.iter().flat_map(|row| row.cells()));
     hash.hash_slice(&message)
 }

@@ -13,11 +13,11 @@ const BAR_BYTES: u64 = 256 << 20;
 const SPINNER_CELLS: u64 = 1 << 26;
 
 /// Shows progress until it is dropped.
-pub(super) struct Progress(ProgressBar);
+pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
     /// A bar over `bytes` of input.
-    pub(super) fn bar(visibility: Visibility, what: &'static str, bytes: u64) -> Self {
+    pub(crate) fn bar(visibility: Visibility, what: &'static str, bytes: u64) -> Self {
         let style =
             ProgressStyle::with_template("{msg} {percent:>3} % {wide_bar} {bytes}/{total_bytes}");
         Self::new(
@@ -30,7 +30,7 @@ impl Progress {
     }
 
     /// A spinner for work on `cells` cells.
-    pub(super) fn spinner(visibility: Visibility, what: &'static str, cells: u64) -> Self {
+    pub(crate) fn spinner(visibility: Visibility, what: &'static str, cells: u64) -> Self {
         let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
         let progress = Self::new(visibility, cells >= SPINNER_CELLS, what, None, style.ok());
         if !progress.0.is_hidden() {
@@ -60,12 +60,12 @@ impl Progress {
     }
 
     /// Moves the bar.
-    pub(super) fn advance(&self, bytes: u64) {
+    pub(crate) fn advance(&self, bytes: u64) {
         self.0.inc(bytes);
     }
 
     /// Takes the display away.
-    pub(super) fn finish(self) {
+    pub(crate) fn finish(self) {
         drop(self);
     }
 }
