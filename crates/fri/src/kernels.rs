@@ -19,6 +19,7 @@ const ARITY_MAX: usize = 16;
 pub(crate) struct Factor<E: Extension> {
     /// `images[j]` is the factor times basis element j.
     images: E::Limbs<E::Limbs<Prepared>>,
+    factor: E,
 }
 
 impl<E: Extension> Factor<E> {
@@ -33,7 +34,7 @@ impl<E: Extension> Factor<E> {
                 *prepared = Prepared::new(limb);
             }
         }
-        Self { images }
+        Self { images, factor }
     }
 
     /// The factor times `x`, in each lane.
@@ -257,7 +258,7 @@ pub(crate) struct Quotient<'a, 'b, E: Extension> {
     pub values: E::Limbs<&'a [KoalaBear]>,
     pub inverses: E::Limbs<&'a [KoalaBear]>,
     pub value: E,
-    pub weight: KoalaBear,
+    pub weight: &'a Factor<E>,
     pub out: &'a mut [&'b mut [KoalaBear]],
 }
 
@@ -268,7 +269,6 @@ impl<E: Extension> Computation for Quotient<'_, '_, E> {
     fn run<L: Lanes>(self, token: L::Token) {
         let len = self.out[0].len();
         let whole = len - len % L::LEN;
-        let weight = Prepared::new(self.weight);
         let zero = L::splat(token, KoalaBear::ZERO);
         let mut at = 0;
         while at < whole {
@@ -279,11 +279,10 @@ impl<E: Extension> Computation for Quotient<'_, '_, E> {
                     L::from_slice(token, &self.values.as_ref()[l][at..]) - value;
                 inverse.as_mut()[l] = L::from_slice(token, &self.inverses.as_ref()[l][at..]);
             }
-            let product = E::mul_lanes(&difference, &inverse);
+            let product = self.weight.mul(zero, &E::mul_lanes(&difference, &inverse));
             for l in 0..E::DEGREE {
                 let out = &mut self.out[l][at..];
-                let sum = L::from_slice(token, out) + product.as_ref()[l].mul_prepared(&weight);
-                sum.to_slice(out);
+                (L::from_slice(token, out) + product.as_ref()[l]).to_slice(out);
             }
             at += L::LEN;
         }
@@ -295,7 +294,7 @@ impl<E: Extension> Computation for Quotient<'_, '_, E> {
                 inverse.as_mut()[l] = self.inverses.as_ref()[l][i];
             }
             let difference = E::from_limbs(difference.as_ref()) - self.value;
-            let product = difference * E::from_limbs(inverse.as_ref()) * self.weight;
+            let product = difference * E::from_limbs(inverse.as_ref()) * self.weight.factor;
             for l in 0..E::DEGREE {
                 self.out[l][i] += product.limbs()[l];
             }
@@ -306,8 +305,7 @@ impl<E: Extension> Computation for Quotient<'_, '_, E> {
 /// Adds a multiple of extension elements to others.
 pub(crate) struct AddMultiple<'a, 'b, E: Extension> {
     pub values: E::Limbs<&'a [KoalaBear]>,
-    pub factor: E,
-    pub prepared: &'a Factor<E>,
+    pub factor: &'a Factor<E>,
     pub out: &'a mut [&'b mut [KoalaBear]],
 }
 
@@ -325,7 +323,7 @@ impl<E: Extension> Computation for AddMultiple<'_, '_, E> {
             for l in 0..E::DEGREE {
                 value.as_mut()[l] = L::from_slice(token, &self.values.as_ref()[l][at..]);
             }
-            let product = self.prepared.mul(zero, &value);
+            let product = self.factor.mul(zero, &value);
             for l in 0..E::DEGREE {
                 let out = &mut self.out[l][at..];
                 (L::from_slice(token, out) + product.as_ref()[l]).to_slice(out);
@@ -337,7 +335,7 @@ impl<E: Extension> Computation for AddMultiple<'_, '_, E> {
             for l in 0..E::DEGREE {
                 value.as_mut()[l] = self.values.as_ref()[l][i];
             }
-            let product = self.factor * E::from_limbs(value.as_ref());
+            let product = self.factor.factor * E::from_limbs(value.as_ref());
             for l in 0..E::DEGREE {
                 self.out[l][i] += product.limbs()[l];
             }

@@ -38,8 +38,9 @@
 //! and table by table, base columns before extension columns.
 //!
 //! 1. Absorb parameters, constants of the permutations, shapes, shifts and commitments; the point; the claims.
-//! 2. Work for the batching challenge, if asked for; squeeze alpha. Each level stands for the codeword
-//!    Q(x) = sum over its columns c of alpha^c, times the sum over the points of the column of (f(x) - y)/(x - z).
+//! 2. Work for the batching challenge, if asked for; squeeze alpha. Each level, of C columns, stands for the codeword
+//!    Q(x) = sum over its columns c and over the points k of the column, both counted from 0, of
+//!    alpha^(c + C k) (f(x) - y)/(x - z). No two claims share a factor: false ones could make up for each other.
 //! 3. Start with Q of the tallest level. While the codeword is longer than the final polynomial allows: cut it into
 //!    rows of neighbours, as many as the arity, or fewer so that the next smaller level or the end is met; commit
 //!    to the rows, absorb, work, squeeze beta; replace each row by the value at beta of the polynomial through it. If

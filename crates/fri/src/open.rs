@@ -248,6 +248,19 @@ struct Opened<'a, E> {
     points: Vec<E>,
 }
 
+impl<E: Extension> Opened<'_, E> {
+    /// For each set of points and each point z of it, what (f(x) - y)/(x/root - zeta) is multiplied by, where `root`
+    /// shifts zeta to z.
+    fn weights(&self, sets: &[&[usize]], alpha: E) -> Vec<Vec<Factor<E>>> {
+        let weights = self.level.point_weights(alpha);
+        let factor = |(&point, &weight): (&usize, &E)| {
+            Factor::new(weight * self.roots[point].inverse().unwrap_or_default())
+        };
+        let sets = sets.iter().map(|set| set.iter().zip(&weights));
+        sets.map(|set| set.map(factor).collect()).collect()
+    }
+}
+
 /// A column of limbs that is to be fetched: which part of the level, column of the part, and limb.
 #[derive(Copy, Clone)]
 struct LimbColumn<'a> {
@@ -692,12 +705,14 @@ impl Prover<'_> {
                 }
             }
         }
+        let weights = opened.weights(&sets, alpha);
         let mut quotient = Columns::zeroed::<E>(rows_len, self.pages())?;
         Threads::current().for_each(quotient.blocks(), |mut block| {
             let rows = block.rows();
             let mut out: Vec<&mut [KoalaBear]> = block.columns_mut().collect();
-            for ((set, combined), claimed) in sets.iter().zip(&combined).zip(&claimed) {
-                for (&point, &value) in set.iter().zip(claimed) {
+            let sums = sets.iter().zip(&combined).zip(&claimed).zip(&weights);
+            for (((set, combined), claimed), weights) in sums {
+                for ((&point, &value), weight) in set.iter().zip(claimed).zip(weights) {
                     let segments = rotated(rows.start, rows.len(), level.shifts[point], rows_len);
                     for (at, from, len) in segments {
                         let mut out: Vec<&mut [KoalaBear]> = out
@@ -710,7 +725,7 @@ impl Prover<'_> {
                                 values: combined.rows::<E>(at, len),
                                 inverses: opened.inverses.rows::<E>(from, len),
                                 value,
-                                weight: opened.roots[point].inverse().unwrap_or_default(),
+                                weight,
                                 out: &mut out,
                             },
                         );
@@ -808,7 +823,7 @@ impl Prover<'_> {
     /// Adds `factor` times the codeword of a smaller level.
     fn join<E: Extension>(&self, current: &mut Columns, other: &Columns, factor: E) {
         let choice = self.committer.params().choice();
-        let prepared = Factor::new(factor);
+        let factor = Factor::new(factor);
         Threads::current().for_each(current.blocks(), |mut block| {
             let rows = block.rows();
             let mut out: Vec<&mut [KoalaBear]> = block.columns_mut().collect();
@@ -816,8 +831,7 @@ impl Prover<'_> {
                 choice,
                 AddMultiple {
                     values: other.rows::<E>(rows.start, rows.len()),
-                    factor,
-                    prepared: &prepared,
+                    factor: &factor,
                     out: &mut out,
                 },
             );

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use lanework_field::KoalaBear;
 use lanework_field::koala::Extension;
+use lanework_field::{KoalaBear, powers};
 use lanework_merkle::lineth;
 use lanework_transcript::Transcript;
 
@@ -134,6 +134,8 @@ pub(crate) struct Level {
     pub shifts: Vec<usize>,
     /// Columns of all parts.
     pub columns_len: usize,
+    /// The most points of a column.
+    pub points_max: usize,
 }
 
 /// Neighbouring columns of one table with the same shifts.
@@ -312,10 +314,22 @@ impl Level {
         }
         Self {
             log_rows,
+            points_max: parts
+                .iter()
+                .map(|part| part.points.len())
+                .max()
+                .unwrap_or(0),
             columns_len: parts.iter().map(|part| part.columns).sum(),
             parts,
             shifts,
         }
+    }
+
+    /// What the factor alpha^c of a column is multiplied by at the first of its points, at the second, and so on.
+    /// So every claim has a power of alpha of its own.
+    pub(crate) fn point_weights<E: Extension>(&self, alpha: E) -> Vec<E> {
+        let weights = powers(alpha.pow(self.columns_len as u64));
+        weights.take(self.points_max).collect()
     }
 }
 

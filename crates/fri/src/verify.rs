@@ -305,8 +305,8 @@ struct Queried<'a, E> {
 }
 
 impl<E: Extension> Queried<'_, E> {
-    /// The values of the quotients of a level at all positions: the sum over columns f and their points z
-    /// of `alpha^c (f(x) - y)/(x - z)`.
+    /// The values of the quotients of a level at all positions: the sum over its C columns f and the points z of
+    /// each, of `alpha^(c + C k) (f(x) - y)/(x - z)` for point k of column c.
     fn quotients(&self, level: &Level) -> Result<Vec<E>, VerifyError> {
         let log_height = level.log_rows + self.schedule.log_inv_rate;
         let positions = distinct(self.positions, self.schedule.log_height() - log_height);
@@ -320,6 +320,7 @@ impl<E: Extension> Queried<'_, E> {
         // For each point the claims that belong to it, and for each part its rows.
         let mut claimed = vec![E::ZERO; points.len()];
         let mut alphas = powers(self.alpha);
+        let weights = level.point_weights(self.alpha);
         let mut parts = Vec::with_capacity(level.parts.len());
         for part in &level.parts {
             let alphas: Vec<E> = alphas.by_ref().take(part.columns).collect();
@@ -330,8 +331,9 @@ impl<E: Extension> Queried<'_, E> {
                 .and_then(|batch| batch.get(part.table));
             let claims = claims.map_or(&[][..], |claims| &claims[part.claim..]);
             for (claims, &alpha) in claims.chunks_exact(part.points.len()).zip(&alphas) {
-                for (&claim, &point) in claims.iter().zip(part.points.iter()) {
-                    claimed[point] += alpha * claim;
+                let points = part.points.iter().zip(&weights);
+                for (&claim, (&point, &weight)) in claims.iter().zip(points) {
+                    claimed[point] += alpha * weight * claim;
                 }
             }
             parts.push((part, alphas, self.rows(part, log_height, &positions)));
@@ -363,7 +365,11 @@ impl<E: Extension> Queried<'_, E> {
                         sum += alpha * E::from_limbs(limbs);
                     }
                 }
-                quotient += sum * part.points.iter().map(|&point| inverses[point]).sum::<E>();
+                let points = part.points.iter().zip(&weights);
+                quotient += sum
+                    * points
+                        .map(|(&point, &weight)| weight * inverses[point])
+                        .sum::<E>();
             }
             for (&claimed, &inverse) in claimed.iter().zip(inverses) {
                 quotient -= claimed * inverse;

@@ -739,7 +739,7 @@ fn parameters_out_of_range_are_refused() {
         ..Grinding::default()
     };
     assert_eq!(
-        builder().grinding(grinding).build(),
+        builder().queries(1).grinding(grinding).build(),
         Err(Error::Grinding { bits: 25, max: 24 })
     );
 }
@@ -801,6 +801,66 @@ fn a_line_does_not_pass_for_a_constant() {
             "{result:?}"
         );
     }
+}
+
+/// Claims of one column at several points have factors of their own. If they had the same, the sum of two false
+/// quotients of a table of two rows could be a polynomial at three positions of four.
+#[test]
+fn false_claims_of_one_column_do_not_make_up_for_each_other() {
+    let params = Params::builder(FORMATS[2])
+        .pages(Pages::Normal)
+        .build()
+        .unwrap();
+    let committer = Committer::new(params.clone()).unwrap();
+    // The values of 5 + 7 x.
+    let column = [KoalaBear::ONE, KoalaBear::NEG_ONE]
+        .map(|x| KoalaBear::new(5) + KoalaBear::new(7) * x)
+        .to_vec();
+    let table = Table::vectors(vec![column]).unwrap();
+    let (commitment, data, _) = committer.commit(vec![table]).unwrap();
+    let shifts = [Shifts::uniform(1, &[0, 1])];
+    let opening = Opening::new(&commitment, &data, &shifts);
+    let proof_params = ProofParams::builder().queries(2).build().unwrap();
+    // All points of the codeword but the last one.
+    let root = KoalaBear::two_adic_generator(2);
+    let points = [0, 2, 1].map(|exponent| KoalaBear::GENERATOR * root.pow(exponent));
+    let mut accepted = 0;
+    for trial in 0..32 {
+        let label = format!("trial {trial}");
+        let transcript = || Transcript::new(&Function::plonky3(), &label, Choice::best());
+        let zeta: Ext4 = Random(trial + 1).element();
+        let (mut statement, mut proof, _) = committer
+            .open(&proof_params, &mut transcript(), &[opening], zeta)
+            .unwrap();
+        // (x - a)(x - b)(x - c) = (x + q) (x - zeta)(x + zeta) + r x + s.
+        let [a, b, c] = points;
+        let q = -(a + b + c);
+        let r = zeta.square() + Ext4::from(a * b + a * c + b * c);
+        let s = zeta.square() * q - Ext4::from(a * b * c);
+        let half_inverse = (zeta + zeta).inverse().unwrap();
+        statement.claims[0][0][0] += (r * zeta + s) * half_inverse;
+        statement.claims[0][0][1] -= (s - r * zeta) * half_inverse;
+        // 14 for the true claims, and x + q at the points.
+        proof.final_polynomial = vec![
+            Ext4::from(KoalaBear::new(14) + q),
+            Ext4::from(KoalaBear::GENERATOR),
+        ];
+        // The positions follow from the changed transcript.
+        for set in 1..8 {
+            let positions: Vec<usize> =
+                (0..3).filter(|position| set >> position & 1 == 1).collect();
+            proof.batches = vec![data.open(&committer, &positions).unwrap()];
+            let result = verify(
+                &params,
+                &proof_params,
+                &mut transcript(),
+                &statement,
+                &proof,
+            );
+            accepted += usize::from(result.is_ok());
+        }
+    }
+    assert_eq!(accepted, 0, "of 32");
 }
 
 /// A prover that committed to other codewords than those of its messages.
