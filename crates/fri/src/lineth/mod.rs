@@ -86,6 +86,10 @@
 //! Source: lineth-monorepo `prover-ray/crypto/koalabear/fri` and `verifier-ray/src`, July and August 2026, leaf
 //! format with header; the note on the boundary level after `boundary_soundness_test.go` there. Earlier revisions have
 //! a separate challenge for the quotients.
+//!
+//! The claims of one column share a power of the challenge, as these rules have it. For a small table opened at
+//! several shifts, false claims can then make up for each other at more positions than the bounds of
+//! `lanework-security` count: those bits are of the crate's own openings, not of these.
 
 mod challenges;
 mod error;
