@@ -272,32 +272,19 @@ impl<E: Extension> Computation for Quotient<'_, '_, E> {
         let zero = L::splat(token, KoalaBear::ZERO);
         let mut at = 0;
         while at < whole {
-            let (mut difference, mut inverse) = (E::splat(zero), E::splat(zero));
+            let mut difference = load::<E, L>(token, &self.values, at);
             for l in 0..E::DEGREE {
-                let value = L::splat(token, self.value.limbs()[l]);
-                difference.as_mut()[l] =
-                    L::from_slice(token, &self.values.as_ref()[l][at..]) - value;
-                inverse.as_mut()[l] = L::from_slice(token, &self.inverses.as_ref()[l][at..]);
+                difference.as_mut()[l] -= L::splat(token, self.value.limbs()[l]);
             }
+            let inverse = load::<E, L>(token, &self.inverses, at);
             let product = self.weight.mul(zero, &E::mul_lanes(&difference, &inverse));
-            for l in 0..E::DEGREE {
-                let out = &mut self.out[l][at..];
-                (L::from_slice(token, out) + product.as_ref()[l]).to_slice(out);
-            }
+            add::<E, L>(token, &product, self.out, at);
             at += L::LEN;
         }
         for i in whole..len {
-            let (mut difference, mut inverse) =
-                (E::splat(KoalaBear::ZERO), E::splat(KoalaBear::ZERO));
-            for l in 0..E::DEGREE {
-                difference.as_mut()[l] = self.values.as_ref()[l][i];
-                inverse.as_mut()[l] = self.inverses.as_ref()[l][i];
-            }
-            let difference = E::from_limbs(difference.as_ref()) - self.value;
-            let product = difference * E::from_limbs(inverse.as_ref()) * self.weight.factor;
-            for l in 0..E::DEGREE {
-                self.out[l][i] += product.limbs()[l];
-            }
+            let difference = element::<E>(self.values.as_ref(), i) - self.value;
+            let inverse = element::<E>(self.inverses.as_ref(), i);
+            add_element(difference * inverse * self.weight.factor, self.out, i);
         }
     }
 }
@@ -319,27 +306,60 @@ impl<E: Extension> Computation for AddMultiple<'_, '_, E> {
         let zero = L::splat(token, KoalaBear::ZERO);
         let mut at = 0;
         while at < whole {
-            let mut value = E::splat(zero);
-            for l in 0..E::DEGREE {
-                value.as_mut()[l] = L::from_slice(token, &self.values.as_ref()[l][at..]);
-            }
-            let product = self.factor.mul(zero, &value);
-            for l in 0..E::DEGREE {
-                let out = &mut self.out[l][at..];
-                (L::from_slice(token, out) + product.as_ref()[l]).to_slice(out);
-            }
+            let product = self
+                .factor
+                .mul(zero, &load::<E, L>(token, &self.values, at));
+            add::<E, L>(token, &product, self.out, at);
             at += L::LEN;
         }
         for i in whole..len {
-            let mut value = E::splat(KoalaBear::ZERO);
-            for l in 0..E::DEGREE {
-                value.as_mut()[l] = self.values.as_ref()[l][i];
-            }
-            let product = self.factor.factor * E::from_limbs(value.as_ref());
-            for l in 0..E::DEGREE {
-                self.out[l][i] += product.limbs()[l];
-            }
+            let product = self.factor.factor * element::<E>(self.values.as_ref(), i);
+            add_element(product, self.out, i);
         }
+    }
+}
+
+/// A vector of elements from row `at` on, limb by limb.
+#[inline(always)]
+fn load<E: Extension, L: Lanes>(
+    token: L::Token,
+    columns: &E::Limbs<&[KoalaBear]>,
+    at: usize,
+) -> E::Limbs<L> {
+    let mut lanes = E::splat(L::splat(token, KoalaBear::ZERO));
+    for l in 0..E::DEGREE {
+        lanes.as_mut()[l] = L::from_slice(token, &columns.as_ref()[l][at..]);
+    }
+    lanes
+}
+
+/// Adds a vector of elements to those from row `at` on.
+#[inline(always)]
+fn add<E: Extension, L: Lanes>(
+    token: L::Token,
+    lanes: &E::Limbs<L>,
+    out: &mut [&mut [KoalaBear]],
+    at: usize,
+) {
+    for l in 0..E::DEGREE {
+        let out = &mut out[l][at..];
+        (L::from_slice(token, out) + lanes.as_ref()[l]).to_slice(out);
+    }
+}
+
+/// The element in row `row` of the columns of its limbs.
+fn element<E: Extension>(columns: &[&[KoalaBear]], row: usize) -> E {
+    let mut limbs = E::splat(KoalaBear::ZERO);
+    for (limb, column) in limbs.as_mut().iter_mut().zip(columns) {
+        *limb = column[row];
+    }
+    E::from_limbs(limbs.as_ref())
+}
+
+/// Adds an element to that in row `row`.
+fn add_element<E: Extension>(value: E, out: &mut [&mut [KoalaBear]], row: usize) {
+    for (column, &limb) in out.iter_mut().zip(value.limbs()) {
+        column[row] += limb;
     }
 }
 
@@ -457,13 +477,7 @@ impl<E: Extension> Fold<'_, '_, E> {
         let mut values: Vec<E> = self
             .cells
             .chunks_exact(E::DEGREE)
-            .map(|limbs| {
-                let mut value = E::splat(KoalaBear::ZERO);
-                for l in 0..E::DEGREE {
-                    value.as_mut()[l] = limbs[l][row];
-                }
-                E::from_limbs(value.as_ref())
-            })
+            .map(|limbs| element(limbs, row))
             .collect();
         let mut point = self.inverse_points[row];
         for (&power, roots) in challenge.powers.iter().zip(&challenge.roots) {

@@ -11,7 +11,7 @@ use lanework_arch::Choice;
 use lanework_arch::memory::{Pages, Slab};
 use lanework_arch::threads::Threads;
 use lanework_field::koala::Ext6;
-use lanework_field::koala::lanes::{Computation, Lanes, Prepared, dispatch};
+use lanework_field::koala::lanes::dispatch;
 use lanework_field::{Field, KoalaBear, batch_inverse};
 use lanework_hash::{Compression, Digest, MerkleDamgard, Poseidon2};
 use lanework_merkle::lineth::{self, EXT_DEGREE};
@@ -20,6 +20,7 @@ use super::params::{Batch, InputTree, Level, Opened, Plan, cap_depth};
 use super::proof::{InputCap, InputOpening, Proof, Revealed, Row, RunningOpening};
 use super::quotient::Quotient;
 use super::{Challenges, Error, Params, Statement};
+use crate::kernels::{Combine, Dot};
 use crate::{Codeword, ProverData, Tree};
 
 /// Positions that are worked on together: their sums stay in the first-level cache.
@@ -147,14 +148,7 @@ pub fn claims(
                 **slot = limbs
                     .map(|(limb, cells)| {
                         let cells = &cells[..rows_len];
-                        unit(limb)
-                            * dispatch(
-                                choice,
-                                Dot {
-                                    cells,
-                                    weights: &weights,
-                                },
-                            )
+                        unit(limb) * dot(choice, cells, &weights)
                     })
                     .sum();
             });
@@ -423,43 +417,22 @@ fn barycentric_weights(
 }
 
 /// The sum of cells times weights, the latter in chunks as [`barycentric_weights`] writes them.
-struct Dot<'a> {
-    cells: &'a [KoalaBear],
-    weights: &'a [KoalaBear],
-}
-
-impl Computation for Dot<'_> {
-    type Output = Ext6;
-
-    #[inline(always)]
-    fn run<L: Lanes>(self, token: L::Token) -> Ext6 {
-        let mut sum = Ext6::ZERO;
-        let mut sums = [L::splat(token, KoalaBear::ZERO); EXT_DEGREE];
-        let chunks = self.cells.chunks(CHUNK);
-        for (cells, weights) in chunks.zip(self.weights.chunks(EXT_DEGREE * CHUNK)) {
-            let len = cells.len();
-            let whole = len / L::LEN * L::LEN;
-            for at in (0..whole).step_by(L::LEN) {
-                let cells = L::from_slice(token, &cells[at..]);
-                for limb in 0..EXT_DEGREE {
-                    sums[limb] += L::from_slice(token, &weights[limb * len + at..]) * cells;
-                }
-            }
-            for at in whole..len {
-                for limb in 0..EXT_DEGREE {
-                    sum.0[limb] += weights[limb * len + at] * cells[at];
-                }
-            }
+fn dot(choice: Choice, cells: &[KoalaBear], weights: &[KoalaBear]) -> Ext6 {
+    let chunks = cells.chunks(CHUNK).zip(weights.chunks(EXT_DEGREE * CHUNK));
+    let dots = chunks.map(|(column, weights)| {
+        let mut limbs = [column; EXT_DEGREE];
+        for (limb, weights) in limbs.iter_mut().zip(weights.chunks_exact(column.len())) {
+            *limb = weights;
         }
-        let mut lanes = [KoalaBear::ZERO; 16];
-        for limb in 0..EXT_DEGREE {
-            sums[limb].to_slice(&mut lanes);
-            for &lane in &lanes[..L::LEN] {
-                sum.0[limb] += lane;
-            }
-        }
-        sum
-    }
+        dispatch(
+            choice,
+            Dot::<Ext6> {
+                column,
+                weights: limbs,
+            },
+        )
+    });
+    dots.sum()
 }
 
 /// Lets the columns of a level enter `running`.
@@ -490,7 +463,7 @@ fn combine(
         sums.clear();
         sums.resize(groups.len() * EXT_DEGREE * len, KoalaBear::ZERO);
         for (sums, terms) in sums.chunks_exact_mut(EXT_DEGREE * len).zip(&groups) {
-            dispatch(choice, Accumulate { terms, first, sums });
+            accumulate(choice, terms, first, sums);
         }
         let points_len = quotient.points_len();
         inverses.clear();
@@ -530,52 +503,20 @@ struct Term<'a> {
 
 /// Adds the cells from `first` on, times their factors, to `sums`, which has all first limbs, then all second
 /// ones, and so on.
-struct Accumulate<'a> {
-    terms: &'a [Term<'a>],
-    first: usize,
-    sums: &'a mut [KoalaBear],
-}
-
-impl Computation for Accumulate<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Lanes>(self, token: L::Token) {
-        /// Columns between two visits to the sums.
-        const TOGETHER: usize = 16;
-        let Self { terms, first, sums } = self;
-        let len = sums.len() / EXT_DEGREE;
-        let whole = len / L::LEN * L::LEN;
-        for terms in terms.chunks(TOGETHER) {
-            let mut factors = [[Prepared::new(KoalaBear::ZERO); EXT_DEGREE]; TOGETHER];
-            for (prepared, term) in factors.iter_mut().zip(terms) {
-                for limb in 0..EXT_DEGREE {
-                    prepared[limb] = Prepared::new(term.factor.0[limb]);
-                }
-            }
-            for at in (0..whole).step_by(L::LEN) {
-                let mut sum = [L::splat(token, KoalaBear::ZERO); EXT_DEGREE];
-                for limb in 0..EXT_DEGREE {
-                    sum[limb] = L::from_slice(token, &sums[limb * len + at..]);
-                }
-                for (term, factor) in terms.iter().zip(&factors) {
-                    let cells = L::from_slice(token, &term.cells[first + at..]);
-                    for limb in 0..EXT_DEGREE {
-                        sum[limb] += cells.mul_prepared(&factor[limb]);
-                    }
-                }
-                for limb in 0..EXT_DEGREE {
-                    sum[limb].to_slice(&mut sums[limb * len + at..]);
-                }
-            }
-            for at in whole..len {
-                for term in terms {
-                    for limb in 0..EXT_DEGREE {
-                        sums[limb * len + at] += term.factor.0[limb] * term.cells[first + at];
-                    }
-                }
-            }
-        }
+fn accumulate(choice: Choice, terms: &[Term<'_>], first: usize, sums: &mut [KoalaBear]) {
+    let len = sums.len() / EXT_DEGREE;
+    let columns: Vec<&[KoalaBear]> = terms
+        .iter()
+        .map(|term| &term.cells[first..][..len])
+        .collect();
+    for (limb, out) in sums.chunks_exact_mut(len).enumerate() {
+        let factors: Vec<KoalaBear> = terms.iter().map(|term| term.factor.0[limb]).collect();
+        let combine = Combine {
+            columns: &columns,
+            factors: &factors,
+            out,
+        };
+        dispatch(choice, combine);
     }
 }
 

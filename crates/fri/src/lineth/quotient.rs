@@ -23,6 +23,7 @@ use lanework_field::koala::Ext6;
 use lanework_field::{Field, KoalaBear};
 
 use super::params::Level;
+use crate::schedule::reversed;
 
 /// The combination of the columns of a level.
 pub(super) struct Quotient {
@@ -123,9 +124,5 @@ impl Quotient {
 
 /// The point of position `position` in a domain of 2^`log_len` points in bit-reversed order.
 pub(super) fn point(position: usize, log_len: u32) -> KoalaBear {
-    let exponent = match log_len {
-        0 => 0,
-        _ => position.reverse_bits() >> (usize::BITS - log_len),
-    };
-    KoalaBear::two_adic_generator(log_len).pow(exponent as u64)
+    KoalaBear::two_adic_generator(log_len).pow(reversed(position, log_len) as u64)
 }
